@@ -5,7 +5,7 @@
 import { MAX_CRITERIA } from '../limits.ts';
 import type { Result } from '../result.ts';
 import { applied, observeFrom, type PromptRubrics, setOf } from './evolution.ts';
-import type { CriterionStatistics, EvolutionEvent, WeightedCriterion } from './evolution-log.ts';
+import { BY_HAND, type CriterionStatistics, type EvolutionEvent, type WeightedCriterion } from './evolution-log.ts';
 import type { EvolutionRules } from './evolution-rules.ts';
 import { setId } from './rubric-set.ts';
 
@@ -104,11 +104,9 @@ export type HandEdit = {
   readonly set: string;
   readonly retire: readonly string[];
   readonly restore: readonly string[];
+  /** One that the prompt already has gets this weight, and is restored if it is inactive. */
   readonly add: readonly WeightedCriterion[];
 };
-
-/** The group of events by hand. */
-export const BY_HAND = '';
 
 /** Why an edit is refused: the set is another one by now, or `ids` are not where the edit expects them. */
 export type EditRefusal =
@@ -133,7 +131,11 @@ export function appendEdit(
   const by = { ...at, reason: 'by_hand' as const };
   const events: EvolutionEvent[] = [];
   if (retire.length > 0) events.push({ event: 'retired', ...by, ids: [...new Set(retire)] });
-  if (restore.length > 0) events.push({ event: 'restored', ...by, ids: [...new Set(restore)] });
+  const retired = new Set(retire);
+  const again = add.flatMap(({ id }) => (inactive.has(id) || retired.has(id) ? [id] : []));
+  const back = [...new Set([...restore, ...again])];
+  // Before the proposal, so that rules which refuse retired criteria do not decide about it.
+  if (back.length > 0) events.push({ event: 'restored', ...by, ids: back });
   let state = events.reduce<PromptRubrics>((one, event) => applied(one, event, rules), before);
   if (add.length > 0) {
     const proposal = { kind: 'proposed', criteria: add, judgment: null, responses: [] } as const;

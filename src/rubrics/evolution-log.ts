@@ -72,6 +72,9 @@ export type EvolutionEvent = Readonly<z.infer<typeof evolutionEventSchema>>;
 /** An event that a rule or a person decided. */
 export type Decision = Extract<EvolutionEvent, { event: 'activated' | 'retired' | 'capped' | 'restored' }>;
 
+/** The group of events by hand; no group of samples has this id. */
+export const BY_HAND = '';
+
 /** Whether an event was decided by a rule, so that other rules may decide otherwise. */
 export function isRuleDecision(event: EvolutionEvent): event is Decision {
   switch (event.event) {

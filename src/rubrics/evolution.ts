@@ -8,6 +8,7 @@
  */
 import type { Result } from '../result.ts';
 import {
+  BY_HAND,
   type CriterionStatistics,
   type Decision,
   type EvolutionEvent,
@@ -67,7 +68,7 @@ export function foldLog(
       continue;
     }
     const given = event.event === 'started' ? event.own : event.event === 'proposed' ? event.criteria : [];
-    for (const one of given) if (!criteria.has(one.id)) criteria.set(one.id, one);
+    for (const one of given) if (!criteria.has(one.id) || isByHand(event)) criteria.set(one.id, one);
     state = applied(state, event, rules);
   }
   return state;
@@ -84,7 +85,7 @@ export function applied(state: PromptRubrics, event: EvolutionEvent, rules: Evol
       return rules.persistent === 'row' ? { ...known, persistent: entries } : { ...known, active: entries };
     }
     case 'proposed':
-      return withCriteria(state, event.criteria);
+      return isByHand(event) ? weighedAgain(state, event.criteria) : withCriteria(state, event.criteria);
     case 'generation_failed':
       return state;
     case 'scored':
@@ -106,7 +107,13 @@ export function applied(state: PromptRubrics, event: EvolutionEvent, rules: Evol
       const [back, inactive] = parted(state.inactive, event.ids);
       const byId = new Map(back.map((entry) => [entry.id, entry]));
       const inOrder = event.ids.flatMap((id) => byId.get(id) ?? []);
-      return { ...state, inactive, active: [...state.active, ...inOrder] };
+      const isPersistent = ({ type }: SetEntry): boolean => type === 'persistent' && rules.persistent === 'row';
+      return {
+        ...state,
+        inactive,
+        persistent: [...state.persistent, ...inOrder.filter(isPersistent)],
+        active: [...state.active, ...inOrder.filter((entry) => !isPersistent(entry))],
+      };
     }
   }
 }
@@ -330,6 +337,24 @@ function withCriteria(state: PromptRubrics, added: readonly WeightedCriterion[])
   const criteria = new Map(state.criteria);
   for (const one of added) if (!criteria.has(one.id)) criteria.set(one.id, one);
   return { ...state, criteria };
+}
+
+function isByHand(event: EvolutionEvent): boolean {
+  return event.event === 'proposed' && event.group === BY_HAND;
+}
+
+/** A person gives criteria these weights, whether the prompt has them or not. */
+function weighedAgain(state: PromptRubrics, given: readonly WeightedCriterion[]): PromptRubrics {
+  const weights = new Map(given.map(({ id, weight }) => [id, weight]));
+  const weighed = (entries: readonly SetEntry[]) =>
+    entries.map((entry) => ({ ...entry, weight: weights.get(entry.id) ?? entry.weight }));
+  return {
+    ...state,
+    persistent: weighed(state.persistent),
+    active: weighed(state.active),
+    inactive: weighed(state.inactive),
+    criteria: new Map([...state.criteria, ...given.map((one) => [one.id, one] as const)]),
+  };
 }
 
 function withDeviations(

@@ -110,7 +110,12 @@ export const editRequestSchema = z
     step: stepSchema.describe('The step from which on the edit counts.'),
     retire: z.array(sha256Schema).max(MAX_CRITERIA).default([]),
     restore: z.array(sha256Schema).max(MAX_CRITERIA).default([]),
-    add: newCriteriaSchema.default([]).describe('New criteria. To edit one, retire it and add the new form.'),
+    add: newCriteriaSchema
+      .default([])
+      .describe(
+        'New criteria. To edit one, retire it and add the new form. One that the prompt has gets this weight, and is ' +
+          'restored if it is inactive.',
+      ),
   })
   .refine(({ retire, restore, add }) => retire.length + restore.length + add.length > 0, {
     path: ['retire'],
