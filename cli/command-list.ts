@@ -201,6 +201,19 @@ const RUBRICS_COMMANDS: CommandGroup = {
   details: [`Try: ${CITEWARD} rubrics make examples/rollouts.jsonl --dry-run`],
 };
 
+const GRADERS_COMMANDS: CommandGroup = {
+  name: 'graders',
+  summary: "Convert OpenAI's grader objects to recipes.",
+  commands: [
+    {
+      name: 'graders convert',
+      summary: 'Make a recipe and criteria of a grader object, and rows of its samples.',
+      load: async () => (await import('./commands/graders/convert.ts')).convertCommand,
+    },
+  ],
+  details: ['The graders of docs/guides/drop-ins.md also run unchanged, under /compat/openai.'],
+};
+
 export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'score',
@@ -238,6 +251,7 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     summary: 'Run the Worker on this machine, without an account.',
     load: async () => (await import('./commands/serve/run.ts')).serveCommand,
   },
+  GRADERS_COMMANDS,
   KEYS_COMMANDS,
   PROJECTS_COMMANDS,
   RECEIPT_COMMANDS,

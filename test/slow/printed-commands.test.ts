@@ -182,6 +182,8 @@ function filledIn(text: string, url: string): string {
     [/(?<![$\w{])PROJECT\b(?!=)/gu, 'mine'],
     [/(?<= advantages )FILE\.jsonl\b/gu, EXAMPLE_STEP],
     [/(?<![$\w{])PRESET\b/gu, 'trl-gdpo'],
+    [/(?<![$\w{])GRADER\.json\b/gu, 'examples/graders/grader.json'],
+    [/(?<![$\w{])SAMPLES\.jsonl\b/gu, 'examples/graders/samples.jsonl'],
     // Several files; one is given.
     [/\[?(?<![$\w{])FILE\.jsonl…\]?/gu, EXAMPLES],
     [/(?<![$\w{])FILE\.jsonl\b/gu, EXAMPLES],
