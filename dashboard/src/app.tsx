@@ -31,6 +31,7 @@ const comparePage = async () => (await import('./compare/compare-page.tsx')).Com
 const apiPage = async () => (await import('./docs/docs-page.tsx')).DocsPage;
 const labelPage = async () => (await import('./label/label-page.tsx')).LabelPage;
 const replayPage = async () => (await import('./replay/replay-page.tsx')).ReplayPage;
+const rubricsPage = async () => (await import('./rubrics/rubrics-page.tsx')).RubricsPage;
 const runsPage = async () => (await import('./runs/runs-page.tsx')).RunsPage;
 
 function Page({ route: { page, path, query } }: { route: Route }) {
@@ -38,6 +39,10 @@ function Page({ route: { page, path, query } }: { route: Route }) {
     case 'playground':
       return <PlaygroundPage example={path[0] ?? ''} />;
     case 'runs':
+      // A step is a number or `none`.
+      if (path[1] === 'rubrics') {
+        return <LazyPage key="rubrics" load={rubricsPage} props={{ path: [path[0] ?? '', ...path.slice(2)] }} />;
+      }
       return <LazyPage key={page} load={runsPage} props={{ path, query }} />;
     case 'compare':
       return <LazyPage key={page} load={comparePage} props={{ query }} />;

@@ -1,7 +1,10 @@
 /** One run: what it is, its curves, and its steps as a table. */
 
 import { useMemo } from 'preact/hooks';
+import type { PromptList } from '../../../src/wire/rubrics.ts';
 import type { RunDetail } from '../../../src/wire/runs.ts';
+import { runPath } from '../api/call.ts';
+import { useApi } from '../api/use-api.ts';
 import { Fact } from '../display/fact.tsx';
 import { countText, plural } from '../display/number-text.ts';
 import { clockText, Time } from '../display/time.tsx';
@@ -24,6 +27,7 @@ export function RunView({ id }: { id: string }) {
         <h1>{id}</h1>
         <a href={hrefOf('runs')}>All runs</a>
         <JudgedBy run={id} />
+        <RubricsLink run={id} />
         {loading.loaded.state === 'loaded' && (
           <span class={`live${isActive ? ' is-active' : ''}`}>
             {isBehind ? 'Not updated: the server does not answer' : isActive ? 'Live' : 'Not active'}
@@ -47,6 +51,13 @@ export function RunView({ id }: { id: string }) {
       </WhenLoaded>
     </>
   );
+}
+
+/** Leads to the prompts whose rubrics evolve; nothing where the run has none. */
+function RubricsLink({ run }: { run: string }) {
+  const { loaded } = useApi<PromptList>(`${runPath(run)}/rubrics?limit=1`);
+  if (loaded.state !== 'loaded' || loaded.value.prompts.length === 0) return null;
+  return <a href={hrefOf('runs', run, 'rubrics')}>Evolving rubrics</a>;
 }
 
 function Run({ run }: { run: RunDetail }) {
