@@ -7,8 +7,9 @@ import {
   mayBeName,
   negatesIn,
 } from './languages.ts';
+import { spellingsOf } from './name-spellings.ts';
 import { hashAmbiguous } from './number-scanner.ts';
-import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash, stemOf } from './token-hash.ts';
+import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash } from './token-hash.ts';
 import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
 import {
@@ -20,18 +21,6 @@ import {
   oppositesOf,
 } from './word-lists.ts';
 
-/** The stems of all spellings of a month, by the stem of each: they are one term. */
-const MONTHS: ReadonlyMap<number, readonly number[]> = new Map(
-  (
-    'jan january,feb february,mar march,apr april,jun june,jul july,aug august,sep sept september,oct october,' +
-    'nov november,dec december'
-  )
-    .split(',')
-    .flatMap((month) => {
-      const stems = month.split(' ').map(stemOf);
-      return stems.map((stem) => [stem, stems] as const);
-    }),
-);
 const NEGATING_PREFIXES: readonly string[] = ['un', 'in', 'im', 'ir', 'dis', 'non'];
 const SHORTEST_PREFIXED_WORD = 6;
 
@@ -150,7 +139,7 @@ export class ClaimTerms {
     }
     const number = numberWordValue(hash);
     if (number >= 0) this.put(hashNumber(number), value);
-    for (const spelling of (kind & CAPITALISED) !== 0 ? (MONTHS.get(hash) ?? []) : []) this.put(spelling, value);
+    if ((kind & CAPITALISED) !== 0) for (const spelling of spellingsOf(hash)) this.put(spelling, value);
     if (!this.readsEnglish) return;
     if (!this.onlyLooksListed(claim, token)) {
       for (const opposite of oppositesOf(hash)) this.put(opposite, -value);

@@ -62,7 +62,7 @@ export function supportFeatures(
 }
 
 /** Name and version of the built-in lexical judge in results and judgment keys. Raise it if any answer changes. */
-export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-2';
+export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-3';
 
 /**
  * Logistic model fitted by `bench/lexical-judge.ts --fit` on the tuning part of four public development sets

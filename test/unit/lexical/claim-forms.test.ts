@@ -54,6 +54,24 @@ describe('months', () => {
   });
 });
 
+describe('adjectives of places', () => {
+  it.each([
+    ['Its builders used blocks of granite from Cornwall.', 'It is built of blocks of Cornish granite by its builders.'],
+    ['Dutch engineers built the dam.', 'The dam was built by engineers from the Netherlands.'],
+    ['Engineers from Holland built the dam.', 'The dam was built by engineers from the Netherlands.'],
+  ])('%s is found in: %s', (claim, source) => {
+    expect(gather(claim, source).missing_names).toEqual([]);
+  });
+
+  it.each([
+    ['Granite from Austria was used.', 'Granite from Australia was used.'],
+    ['Welsh granite was used.', 'Cornish granite was used.'],
+    ['They used polish from the shop.', 'They used a cloth from Poland, from the shop.'],
+  ])('%s is not found in: %s', (claim, source) => {
+    expect(gather(claim, source).coverage).toBeLessThan(1);
+  });
+});
+
 describe('words whose stem is that of an opposite', () => {
   it.each([
     ['The lake is quite cold in winter.', 'The lake is cold in winter, with ice for months.'],

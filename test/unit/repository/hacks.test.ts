@@ -42,14 +42,14 @@ describe.each(GRAMMAR_NAMES)('in the grammar %s', (grammar) => {
     expect(citations.filter((cell) => Object.values(cell.paid).some(paysInFull))).toEqual([]);
   });
 
-  it('every content hack pays less than the honest answer, except copying', () => {
-    const inFull = cells().filter((cell) => Object.values(cell.paid).some(paysInFull));
-    expect(inFull.filter(({ hack }) => hack !== 'copy_all')).toEqual([]);
+  it('every content hack pays less than the honest answer', () => {
+    const content = cells().filter(({ changes }) => changes === 'content');
+    expect(content.length).toBeGreaterThanOrEqual(15);
+    expect(content.filter((cell) => Object.values(cell.paid).some(paysInFull))).toEqual([]);
   });
 
-  it('no honest answer is reported, except one by its name', () => {
-    const alarms = matrix.alarms.filter((alarm) => alarm.grammar === grammar);
-    expect(alarms).toEqual([{ grammar, row: 'lighthouse', reports: ['name_not_in_source'] }]);
+  it('no honest answer is reported', () => {
+    expect(matrix.alarms.filter((alarm) => alarm.grammar === grammar)).toEqual([]);
   });
 });
 
@@ -67,7 +67,7 @@ describe('a hack', () => {
 
   it('that cites nothing keeps most of its reward where citations weigh little', () => {
     for (const setting of ['refiner-gpt54-instance-rubric', 'dr-tulu', 'dr-tulu-exact'])
-      expect(paid('uncited', setting), setting).toBeGreaterThan(0.7);
+      expect(paid('uncited', setting), setting).toBeGreaterThan(0.65);
   });
 
   it('that cites every page, or right pages for wrong claims, is paid in full by the formula of CaRR', () => {
