@@ -7,20 +7,23 @@ const MONTHS =
 
 /** English adjectives of places. "Granite from Cornwall" and "Cornish granite" say the same. */
 const PLACES =
-  'cornwall cornish,wales welsh,england english,scotland scottish scots,ireland irish,britain british,france french,' +
+  'cornwall cornish,wales welsh,england english,scotland scottish,ireland irish,britain british,france french,' +
   'spain spanish,portugal portuguese,italy italian,germany german,netherlands holland dutch,belgium belgian,' +
-  'flanders flemish,switzerland swiss,austria austrian,denmark danish,sweden swedish,norway norwegian,finland finnish,' +
-  'iceland icelandic,poland polish,hungary hungarian,greece greek,turkey turkish,russia russian,ukraine ukrainian,' +
-  'romania romanian,bulgaria bulgarian,serbia serbian,croatia croatian,czechia czech,slovakia slovak,' +
-  'china chinese,japan japanese,korea korean,vietnam vietnamese,thailand thai,philippines philippine filipino,' +
-  'india indian,persia persian,iran iranian,iraq iraqi,israel israeli,egypt egyptian,morocco moroccan,' +
-  'canada canadian,mexico mexican,cuba cuban,peru peruvian,brazil brazilian,chile chilean,argentina argentine,' +
-  'australia australian,europe european,asia asian,africa african,america american,brittany breton,' +
-  'catalonia catalan,bavaria bavarian,saxony saxon,vienna viennese,venice venetian,naples neapolitan';
+  'switzerland swiss,denmark danish,sweden swedish,norway norwegian,finland finnish,iceland icelandic,' +
+  'poland polish,hungary hungarian,greece greek,turkey turkish,ukraine ukrainian,europe european,' +
+  'china chinese,japan japanese,persia persian,israel israeli,egypt egyptian,canada canadian,mexico mexican,' +
+  'brazil brazilian,vienna viennese,venice venetian';
+
+/** Places whose adjective adds an `n`. */
+const PLACES_WITH_N =
+  'austria russia romania bulgaria serbia croatia india korea australia america africa asia bavaria cuba'
+    .split(' ')
+    .map((place) => `${place} ${place}n`)
+    .join();
 
 /** The stems of all spellings of a name, by the stem of each. */
 const SPELLINGS: ReadonlyMap<number, readonly number[]> = new Map(
-  `${MONTHS},${PLACES}`.split(',').flatMap((name) => {
+  `${MONTHS},${PLACES},${PLACES_WITH_N}`.split(',').flatMap((name) => {
     const stems = name.split(' ').map(stemOf);
     return stems.map((stem) => [stem, stems] as const);
   }),
