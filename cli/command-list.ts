@@ -175,12 +175,17 @@ const RUNS_COMMANDS: CommandGroup = {
 
 const RUBRICS_COMMANDS: CommandGroup = {
   name: 'rubrics',
-  summary: 'Make criteria for the questions of rows; show and edit the evolving rubrics of a run.',
+  summary: 'Make and convert criteria of rows; show and edit the evolving rubrics of a run.',
   commands: [
     {
       name: 'rubrics make',
       summary: 'Let a model of a Worker write criteria for the question of each row.',
       load: async () => (await import('./commands/rubrics/make.ts')).makeCommand,
+    },
+    {
+      name: 'rubrics convert',
+      summary: "Convert rows of open-instruct's and dr-tulu's data sets to rows of Citeward and back.",
+      load: async () => (await import('./commands/rubrics/convert.ts')).convertCommand,
     },
     {
       name: 'rubrics list',

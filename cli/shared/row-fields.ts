@@ -4,7 +4,7 @@ import type { OffsetUnit } from '../../src/citations/offset-units.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { scoreRequestSchema } from '../../src/wire/score.ts';
 import { verifyRequestSchema } from '../../src/wire/verify.ts';
-import { type Fields, withoutFields } from './rows.ts';
+import { type Fields, isFields, withoutFields } from './rows.ts';
 import { applyOffsets, applyScoringOptions, firstScoringFlag, type ScoringOptions } from './scoring-flags.ts';
 
 /** Fields of `POST /v1/score` that another request does not have. */
@@ -59,6 +59,7 @@ export function rubricsFields(row: Fields): Fields {
   const persistent = [
     ...ownCriteria(row['positive_rubrics'], 'positive'),
     ...ownCriteria(row['negative_rubrics'], 'negative'),
+    ...signedCriteria(row['rubrics']),
   ];
   return {
     ...(typeof response === 'string' ? { responses: [response] } : {}),
@@ -73,5 +74,13 @@ function ownCriteria(list: unknown, polarity: 'positive' | 'negative'): object[]
     if (typeof one !== 'object' || one === null) return { polarity, description: one };
     const { weight: _weight, ...text } = Object.fromEntries(Object.entries(one));
     return { polarity, ...text };
+  });
+}
+
+function signedCriteria(list: unknown): object[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((one: unknown) => {
+    const isFault = isFields(one) && typeof one['weight'] === 'number' && one['weight'] < 0;
+    return ownCriteria([one], isFault ? 'negative' : 'positive');
   });
 }

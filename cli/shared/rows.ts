@@ -16,6 +16,11 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Labels of a row for its reader. They are shown and never sent. */
 export type Labels = { readonly id: string | number | null; readonly note: string | null };
 
+/**
+ * The label in which `rubrics convert` keeps the row of a trainer's data set. It is never sent.
+ */
+const TRAINING_ROW: ReadonlySet<string> = new Set(['training_row']);
+
 /** One problem of a line; `field` is `null` if it concerns the whole line. */
 export type LineProblem = { readonly field: string | null; readonly message: string };
 
@@ -44,7 +49,7 @@ export function readRow<S extends z.ZodType>(
   if (!read.ok) return refused([read.error]);
   const { id, note, ...rest } = read.value;
   const labels = labelsSchema.safeParse({ id, note });
-  const fields = prepare(rest);
+  const fields = withoutFields(prepare(rest), TRAINING_ROW);
   const request = schema.safeParse(fields);
   if (labels.success && request.success) {
     const { id: shownId = null, note: shownNote = null } = labels.data;

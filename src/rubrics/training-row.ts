@@ -29,6 +29,8 @@ export type TrainingRow = {
   readonly criteria: readonly RowCriterion[];
   /** How the row was written. */
   readonly shape: {
+    /** The JSON text. */
+    readonly text: string;
     /** The elements after the JSON text; `null` = the row is no list. */
     readonly others: readonly unknown[] | null;
     /** All keys of the object, in order, with `rubrics` as it was. */
@@ -75,7 +77,7 @@ export function readTrainingRow(value: unknown): Result<TrainingRow, readonly In
     return [];
   });
   if (problems.length > 0) return { ok: false, error: problems };
-  const shape = { others: isList ? others : null, object: parsed };
+  const shape = { text: first, others: isList ? others : null, object: parsed };
   return { ok: true, value: { question, criteria, shape } };
 }
 
@@ -107,7 +109,63 @@ function readCriterion(value: unknown, question: string): Result<Omit<RowCriteri
 
 /** Writes a row as it was read. */
 export function writeTrainingRow({ shape }: TrainingRow): unknown {
-  return wrapped(shape, shape.object);
+  return wrapped(shape, shape.text);
+}
+
+/**
+ * Writes a row after an edit of its criteria. Entries of criteria that are still there keep all their keys, and a new
+ * weight replaces the old one. New criteria have the type `persistent`. Entries without text stay, behind the others. A row
+ * without a change is written as it was read.
+ *
+ * @param criteria the criteria after the edit; `null` = unchanged.
+ * @param label what the trainer calls evolving criteria.
+ */
+export function rewrittenRow(
+  row: TrainingRow,
+  criteria: readonly WeightedCriterion[] | null,
+  label: EvolvingLabel,
+): unknown {
+  const typeOf = (type: unknown): unknown => (type === 'persistent' ? type : label);
+  const { rubrics, rubrics_types: types } = row.shape.object;
+  const entries = (Array.isArray(rubrics) ? rubrics : []).map((given: unknown, n) => ({
+    given,
+    type: Array.isArray(types) ? typeOf(types[n]) : 'persistent',
+  }));
+  const edited =
+    criteria === null || sameCriteria(row.criteria, criteria) ? entries : editedEntries(row, entries, criteria);
+  const isRelabelled = Array.isArray(types) && types.some((type) => typeOf(type) !== type);
+  if (edited === entries && !isRelabelled) return writeTrainingRow(row);
+  return writtenObject(row.shape, {
+    ...row.shape.object,
+    rubrics: edited.map(({ given }) => given),
+    ...(types === undefined ? {} : { rubrics_types: edited.map(({ type }) => type) }),
+  });
+}
+
+type RowEntry = { readonly given: unknown; readonly type: unknown };
+
+function editedEntries(
+  row: TrainingRow,
+  entries: readonly RowEntry[],
+  criteria: readonly WeightedCriterion[],
+): readonly RowEntry[] {
+  const left = [...row.criteria];
+  const kept = criteria.map((one): RowEntry => {
+    const same = left.filter(({ id }) => id === one.id);
+    const own = same.find(({ weight }) => weight === one.weight) ?? same[0];
+    if (own === undefined) return { given: writtenCriterion(one), type: 'persistent' };
+    left.splice(left.indexOf(own), 1);
+    const type = entries.find(({ given }) => given === own.given)?.type;
+    return { given: own.weight === one.weight ? own.given : { ...own.given, weight: signedWeight(one) }, type };
+  });
+  const isCriterion = new Set<unknown>(row.criteria.map(({ given }) => given));
+  return [...kept, ...entries.filter(({ given }) => !isCriterion.has(given))];
+}
+
+function sameCriteria(left: readonly WeightedCriterion[], right: readonly WeightedCriterion[]): boolean {
+  return (
+    left.length === right.length && left.every((one, n) => one.id === right[n]?.id && one.weight === right[n]?.weight)
+  );
 }
 
 /**
@@ -124,19 +182,32 @@ export function writeRowWithSet(
   label: EvolvingLabel,
 ): unknown {
   const given = new Map(row.criteria.map((one) => [one.id, one.given]));
-  const rubrics = set.map(({ id, weight }) => given.get(id) ?? writtenCriterion(criteria.get(id), weight));
+  const rubrics = set.map(({ id, weight }) => given.get(id) ?? writtenCriterion(knownOf(criteria, id, weight)));
   const rubricsTypes = set.map(({ type }) => (type === 'persistent' ? 'persistent' : label));
-  return wrapped(row.shape, { ...row.shape.object, rubrics, rubrics_types: rubricsTypes });
+  return writtenObject(row.shape, { ...row.shape.object, rubrics, rubrics_types: rubricsTypes });
 }
 
-function writtenCriterion(known: WeightedCriterion | undefined, weight: number): JsonObject {
+function knownOf(criteria: ReadonlyMap<string, WeightedCriterion>, id: string, weight: number): WeightedCriterion {
+  const known = criteria.get(id);
   if (known === undefined) throw new Error('writeRowWithSet: the set names a criterion that was not given');
-  const { polarity, title = '', description } = known.criterion;
-  return { description, weight: polarity === 'negative' ? -weight : weight, title };
+  return { ...known, weight };
 }
 
-function wrapped({ others }: TrainingRow['shape'], object: JsonObject): unknown {
-  const text = JSON.stringify(object);
+/** A criterion as both trainers write it: a signed weight, and always a title. */
+export function writtenCriterion(one: WeightedCriterion): JsonObject {
+  const { title = '', description } = one.criterion;
+  return { description, weight: signedWeight(one), title };
+}
+
+function signedWeight({ criterion, weight }: WeightedCriterion): number {
+  return criterion.polarity === 'negative' ? -weight : weight;
+}
+
+function writtenObject(shape: TrainingRow['shape'], object: JsonObject): unknown {
+  return wrapped(shape, JSON.stringify(object));
+}
+
+function wrapped({ others }: TrainingRow['shape'], text: string): unknown {
   return others === null ? text : [text, ...others];
 }
 

@@ -102,6 +102,51 @@ test('a row without criteria is named, and never printed as done', async () => {
   expect(made.stderr).toContain('1 failed · 2 bad lines');
 });
 
+test('a data set of a trainer goes through convert, make and convert, and differs by the new criteria only', async () => {
+  const own = { rubric_item: 'Names the river.', weight: 1, note: 7 };
+  const object = { Question: ROW.question, rubrics: [own], rubrics_types: ['persistent'], more: [1] };
+  const row = { id: 'aare', dataset: 'rubric', ground_truth: [JSON.stringify(object), 'for another verifier'] };
+  const rows = join(folder, 'converted.jsonl');
+  const converted = await citeward('rubrics', 'convert', await fileOf(row), '--to', 'citeward');
+  expect([converted.code, converted.stderr]).toEqual([0, '1 row converted to citeward · 0 bad lines\n']);
+  await writeFile(rows, converted.stdout);
+  prompts = [];
+  const made = await citeward('rubrics', 'make', rows, '--url', worker.url);
+  expect(made.code, made.stderr).toBe(0);
+  expect(prompts[0]).toContain('Names the river.');
+  await writeFile(rows, made.stdout);
+  const back = await citeward('rubrics', 'convert', rows, '--to', 'open-instruct');
+  const [{ ground_truth, ...columns } = {}] = jsonLines(back.stdout);
+  expect(columns).toEqual({ id: 'aare', dataset: 'rubric' });
+  const [text, other] = Array.isArray(ground_truth) ? ground_truth : [];
+  expect(other).toBe('for another verifier');
+  expect(JSON.parse(String(text))).toEqual({
+    ...object,
+    rubrics: [
+      own,
+      { description: LENGTH, weight: 1, title: 'Length' },
+      { description: 'Gives the length in miles only.', weight: -1, title: 'Unit' },
+    ],
+    rubrics_types: ['persistent', 'persistent', 'persistent'],
+  });
+  // A row of Citeward may be scored as it is: training_row is not sent.
+  const scored = { ...JSON.parse(made.stdout), response: ROW.response, tool_output: ROW.tool_output };
+  const score = await citeward('score', await fileOf(scored), '--json', '--recipe', 'dr-tulu-no-citation');
+  expect(jsonLines(score.stdout), score.stderr).toMatchObject([{ id: 'aare', criteria: [{}, {}, {}] }]);
+});
+
+test('convert names bad lines, and prints nothing in a dry run', async () => {
+  const good = { ground_truth: JSON.stringify({ query: 'q', rubrics: [] }) };
+  const rows = await fileOf(good, { question: 'q' }, { ground_truth: '{"query": "q"}' });
+  const dry = await citeward('rubrics', 'convert', rows, '--to', 'citeward', '--dry-run');
+  expect([dry.code, dry.stdout]).toEqual([1, '']);
+  expect(dry.stderr).toContain('line 2: ground_truth: required');
+  expect(dry.stderr).toContain('line 3: ground_truth.rubrics: expected a list');
+  expect(dry.stderr).toContain('1 row would be converted to citeward · 2 bad lines');
+  const unsaid = await citeward('rubrics', 'convert', rows);
+  expect([unsaid.code, unsaid.stderr]).toEqual([2, expect.stringContaining('--to citeward|open-instruct|dr-tulu')]);
+});
+
 test('a batch without a Worker says that its judge writes none', async () => {
   const out = join(folder, 'batch.jsonl');
   const errors = join(folder, 'batch.errors.jsonl');

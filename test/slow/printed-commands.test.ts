@@ -184,6 +184,7 @@ function filledIn(text: string, url: string): string {
     [/(?<![$\w{])PRESET\b/gu, 'trl-gdpo'],
     [/(?<![$\w{])GRADER\.json\b/gu, 'examples/graders/grader.json'],
     [/(?<![$\w{])SAMPLES\.jsonl\b/gu, 'examples/graders/samples.jsonl'],
+    [/(?<![$\w{])DATASET\.jsonl\b/gu, 'examples/training-rows.jsonl'],
     // Several files; one is given.
     [/\[?(?<![$\w{])FILE\.jsonl…\]?/gu, EXAMPLES],
     [/(?<![$\w{])FILE\.jsonl\b/gu, EXAMPLES],

@@ -50,7 +50,7 @@ async function readRequest(value: unknown, { member }: Origin): Promise<FoundReq
   const row = rowSchema.safeParse(value);
   if (!row.success) return { ok: false, error: 'not found in the file' };
   // The command line does not send the labels of a row.
-  const { id: _id, note: _note, ...fields } = row.data;
+  const { id: _id, note: _note, training_row: _row, ...fields } = row.data;
   const request = { recipe: UNNAMED, ...fields };
   const read = member === null ? readAlone(request) : readMember(request, member);
   if (!read.ok) return read;

@@ -36,7 +36,7 @@ const syntax: CommandSyntax = {
   ],
   details: [
     'A row has a question, and any of tool_output or sources, reference, response or responses. Its own',
-    'positive_rubrics and negative_rubrics are kept, and none of them is written again.',
+    'positive_rubrics and negative_rubrics, or rubrics, are kept, and none of them is written again.',
     'Prints the rows with the new criteria behind their own, one JSON object a line. Criteria that fail a',
     'check go to standard error with their reason.',
     'Exit code: 0 all rows done, 1 some lines invalid or without criteria, 2 wrong command line.',
@@ -67,9 +67,10 @@ async function run(flags: Flags): Promise<number> {
   const counts = { rows: 0, made: 0, rejected: 0, failed: 0, bad: 0 };
   await runRows({
     input,
-    schema: z.record(z.string(), z.unknown()),
-    prepare: (fields) => fields,
-    handler: { notices: [], concurrency: REMOTE_CONCURRENCY, handle: (row) => made(row, options, client) },
+    // The row is one field, so that it is printed with all its own.
+    schema: z.object({ row: z.record(z.string(), z.unknown()) }),
+    prepare: (row) => ({ row }),
+    handler: { notices: [], concurrency: REMOTE_CONCURRENCY, handle: ({ row }) => made(row, options, client) },
     concurrency: flags.count('concurrency', CONCURRENCY_RANGE),
     screen,
     progress,
@@ -115,7 +116,17 @@ async function made(row: Fields, options: object, client: Client | null): Promis
   return { kind: 'done', reply: { row, reply: reply.body } };
 }
 
+/** The row with the new criteria, in `rubrics` with signed weights if the row has its own there. */
 function withCriteria(row: Fields, { criteria }: MakeRubricsReply): Fields {
+  const { rubrics } = row;
+  if (Array.isArray(rubrics)) {
+    const signed = criteria.map(({ polarity, title, description, weight }) => ({
+      ...(title === undefined ? {} : { title }),
+      description,
+      weight: polarity === 'negative' ? -weight : weight,
+    }));
+    return { ...row, rubrics: [...rubrics, ...signed] };
+  }
   const listOf = (name: string, polarity: 'positive' | 'negative'): Fields => {
     const own = row[name];
     const added = criteria.filter((one) => one.polarity === polarity);

@@ -110,6 +110,8 @@ const MAYBE_TEXT: ReadonlySet<string> = new Set([
 /** Those that have no other values, such as an object or a list. Text of other fields is read as JSON where it is JSON. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set([
   ...LABELS,
+  // The column of trainers' data sets, for `rubrics convert`: the JSON text itself is kept.
+  'ground_truth',
   ...Object.entries(scoreRequestSchema.shape).flatMap(([name, schema]) =>
     MAYBE_TEXT.has(name) && [{}, ['x'], [{}]].every((other) => !schema.safeParse(other).success) ? [name] : [],
   ),

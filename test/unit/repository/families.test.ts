@@ -12,8 +12,8 @@ function textOf(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
 
-/** Files that name something else: the rules of the trainer dr-tulu for rubrics that evolve. */
-const NAMESAKES = ['src/rubrics/evolution-rules.ts'];
+/** Files that name something else, the trainer dr-tulu: its rules for rubrics that evolve, and the rows of its data sets. */
+const NAMESAKES = ['src/rubrics/evolution-rules.ts', 'src/wire/training-rows.ts'];
 
 it('families are named in their own folders only', () => {
   const listed = execFileSync('git', ['ls-files', '-z', '-c', '-o', '--exclude-standard', ...PRODUCTION], {
