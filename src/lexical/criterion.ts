@@ -91,6 +91,17 @@ export function scoreCriterion(
 }
 
 /**
+ * Returns whether the answer states every term of a text that denies nothing: each stands at least once outside what a
+ * negation denies. `true` for a text with a negation, which this does not decide.
+ */
+export function statesTerms(text: string, answer: string): boolean {
+  const terms = new ClaimTerms();
+  terms.load(text);
+  if (terms.negated) return true;
+  return termsFound(terms, answer, new Uint8Array(terms.termCount).fill(STATED)).every((found) => found === 1);
+}
+
+/**
  * Marks each term of the criterion that the text has with 1.
  * @param wanted how each term must occur, by the bits of `denials`; `null` = in any way.
  */

@@ -20,8 +20,8 @@ const DENYING = hashTable('deny dispute refute disprove debunk'.split(' ').map((
 const SOFTENING = hashTable(
   'only just merely simply least doubt surprisingly unlike'.split(' ').map((word) => [stemOf(word), 1] as const),
 );
-/** Words that end what a negation denies: not in May but in June. */
-const TURNING = hashTable('but rather instead'.split(' ').map((word) => [stemOf(word), 1] as const));
+/** Words that end what a negation denies: not in May but in June; not until June. */
+const TURNING = hashTable('but rather instead until'.split(' ').map((word) => [stemOf(word), 1] as const));
 
 const NOT_TRUE =
   /(?:\bnot|n['’]t|\bnever|\bhardly)\s+(?:\w+\s+){0,2}(?:true|correct|accurate|the case|right that|proven|supported by|established|confirmed)/i;

@@ -4,7 +4,7 @@
  */
 export { namesOfLabels } from './answer-names.ts';
 export { countContentTokens } from './content-tokens.ts';
-export { scoreCriterion } from './criterion.ts';
+export { scoreCriterion, statesTerms } from './criterion.ts';
 export { type ClaimEvidence, gatherEvidence, lexicalSupport, type SourceSpan } from './gather-evidence.ts';
 export { KNOWN_LANGUAGES } from './languages.ts';
 export { needsCitation } from './needs-citation.ts';

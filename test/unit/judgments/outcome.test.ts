@@ -80,6 +80,14 @@ describe('the lexical judge', () => {
     ['Bernese Alps', 'In the Valais.', false],
     ['42', '42', true],
     ['42', 'about 420', false],
+    ['the Aare', 'It is not the Aare.', false],
+    ['the Aare', 'It may or may not be the Aare.', false],
+    ['the Aare', 'It is not true that the river is the Aare.', false],
+    ['the Aare', 'It is the Aare, not the Rhine.', true],
+    ['the Aare', 'It is not the Rhine, but the Aare.', true],
+    ['the Aare', 'It is not the Aare. It is the Aare.', true],
+    ['1904', 'It was not finished until 1904.', true],
+    ['not before 1904', 'It was not before 1904.', true],
   ])('%s against "%s": %s', (reference, answer, correct) => {
     expect(judgeLexically({ ...OUTCOME, reference, answer })).toEqual({ kind: 'outcome', correct });
   });

@@ -78,6 +78,11 @@ describe('a hack', () => {
     }
   });
 
+  it('that denies or hedges its answer earns nothing where the outcome decides', () => {
+    for (const setting of ['carr', 'carr-exact', 'longtrace-rl'])
+      expect([paid('denial', setting), paid('hedging', setting)], setting).toEqual([0, 0]);
+  });
+
   it('of citations costs nothing under LongTraceRL, unless it leaves no answer', () => {
     const citations = matrix.grammars.filter(
       ({ changes, grammar }) => changes === 'citations' && grammar === 'bracket',

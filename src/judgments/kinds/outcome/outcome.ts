@@ -1,6 +1,6 @@
 /** The `outcome` kind: whether a final answer agrees with the reference answer. */
 import * as z from 'zod';
-import { gatherEvidence, indexSources } from '../../../lexical/index.ts';
+import { gatherEvidence, indexSources, statesTerms } from '../../../lexical/index.ts';
 import { type Asking, USUAL_TEMPLATE } from '../../protocol/asking.ts';
 import { fitWhole } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
@@ -129,13 +129,13 @@ export const outcome: ReadingKind<OutcomeRequest, OutcomeVerdicts> = {
   answers: () => true,
 
   /**
-   * Correct if one passage of the answer contains all words, numbers and names of the reference. Negation is considered
-   * only if the reference is a sentence: "not Paris" counts as "Paris" (docs/concepts/lexical-judge.md).
+   * Correct if one passage of the answer contains all words, numbers and names of the reference, and the answer states
+   * each of them somewhere without denying it: "not Paris" is no "Paris" (docs/concepts/lexical-judge.md).
    */
   judgeLexically({ reference, answer }) {
     const index = indexSources([{ text: answer }]);
     const { coverage, missing_numbers, missing_names, negation_mismatch } = gatherEvidence(index, reference, [0]);
     const complete = coverage === 1 && missing_numbers.length === 0 && missing_names.length === 0;
-    return { kind: 'outcome', correct: complete && !negation_mismatch };
+    return { kind: 'outcome', correct: complete && !negation_mismatch && statesTerms(reference, answer) };
   },
 };
