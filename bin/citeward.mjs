@@ -25,7 +25,10 @@ if (existsSync(compiled)) {
       console.error(`citeward needs Node 22.18 or later in a clone; this is ${process.versions.node}.`);
       process.exit(1);
     }
-    const child = spawn(bundled, [pathOf('../cli/main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' });
+    const child = spawn(bundled, [pathOf('../cli/main.ts'), ...process.argv.slice(2)], {
+      stdio: 'inherit',
+      env: { ...process.env, CITEWARD_LAUNCHER: String(process.pid) },
+    });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
     child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code ?? 1)));
   }

@@ -2,6 +2,7 @@
  * `citeward serve` as a process: it says when it listens, asks for keys where it must, keeps its data, ends in order
  * on a signal, and leaves nothing behind when it is killed.
  */
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { citeward, jsonLines, root } from './processes.ts';
 import { ended, killServers, startServe as serve } from './serve-process.ts';
@@ -95,6 +97,18 @@ it('leaves no process behind when it is killed, and starts again on the same dat
   const again = await serve('--state', data);
   await vi.waitFor(() => expect(fetch(`${url}/healthz`)).rejects.toThrow(), { timeout: 20_000 });
   expect((await fetch(`${again.url}/healthz`)).status).toBe(200);
+});
+
+it.each(['SIGTERM', 'SIGKILL'] as const)('ends when the npx that started it ends: %s', async (signal) => {
+  const npx = spawn('npx', ['citeward', 'serve', '--port', '0', '--state', state()], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [line] = await once(createInterface({ input: npx.stdout }), 'line');
+  const url = String(line).split(' ')[2];
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  npx.kill(signal);
+  await vi.waitFor(() => expect(fetch(`${url}/healthz`)).rejects.toThrow(), { timeout: 20_000 });
 });
 
 it('says what prevents its start', async () => {

@@ -6,6 +6,7 @@ import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, RunError } from '../../shared/exit.ts';
 import { serveFiles } from './files.ts';
 import { readServeOptions, type ServeOptions, serveSyntax, withAccess } from './options.ts';
+import { starterEnded } from './starter.ts';
 
 /** How long running requests may take after the first signal. A second signal ends them at once. */
 const STOP_MS = 30_000;
@@ -21,13 +22,14 @@ export const serveCommand: Command = {
 };
 
 /**
- * Starts the server and keeps it until SIGINT, SIGTERM or SIGHUP.
+ * Starts the server and keeps it until SIGINT, SIGTERM or SIGHUP, or until the npm that started it has ended.
  *
  * @param announce called once, when the Worker answers.
  * @returns the exit code. @throws RunError if it cannot start, or if workerd ends by itself.
  */
 export async function serveUntilSignal(options: ServerOptions, announce: (url: string) => void): Promise<number> {
   const stopping = Promise.withResolvers<'signal'>();
+  const starter = starterEnded();
   let server: Server | null = null;
   let signals = 0;
   const onSignal = (): void => {
@@ -43,8 +45,8 @@ export async function serveUntilSignal(options: ServerOptions, announce: (url: s
     throw error;
   }
   announce(server.url);
-  const reason = await Promise.race([stopping.promise, server.ended]);
-  if (reason !== 'signal') throw new RunError(`${reason}; its data is kept`, 'Start it again.');
+  const reason = await Promise.race([stopping.promise, starter, server.ended]);
+  if (reason !== 'signal' && reason !== 'starter') throw new RunError(`${reason}; its data is kept`, 'Start it again.');
   await server.stop(STOP_MS);
   return EXIT_OK;
 }
