@@ -203,13 +203,38 @@ describe('playground', () => {
         tool_output: `<snippet id=S1>${hostile} The bridge opened in 1937.</snippet>`,
         response: `<answer><snippet id=S1>The bridge opened in 1937. ${hostile}</snippet></answer>`,
       };
-      await page.getByText('Paste a rollout as JSON').click();
+      await page.getByText('Paste a rollout or').click();
       await page.getByLabel('A line of a rollout file').fill(JSON.stringify(rollout));
       await page.locator('a.claim').hover();
       await expect.poll(() => page.locator('a.claim').textContent()).toContain(hostile);
       expect(await page.locator('main img, main script').count()).toBe(0);
       await page.getByLabel('Response').fill('<answer><snippet id=S9>It opened in 1937.</snippet></answer>');
       await page.getByText('Invented source').first().waitFor();
+    });
+  });
+
+  it('loads an answer of a vendor, and says how it was read and why another is refused', async () => {
+    await onPage('#/playground/own', DESK, async ({ page }) => {
+      const cited = { type: 'char_location', document_index: 0, cited_text: 'It opened in 1937.' };
+      const answer = [
+        { type: 'text', text: 'The bridge ' },
+        { type: 'text', text: 'opened in 1937', citations: [{ ...cited, start_char_index: 0, end_char_index: 18 }] },
+      ];
+      const rollout = { cited_answer: answer, sources: [{ id: 'bridge', text: 'It opened in 1938.' }] };
+      await page.getByText('Paste a rollout or').click();
+      const field = page.getByLabel('A line of a rollout file');
+      await field.fill(JSON.stringify(rollout));
+      await page.getByText('an answer in the format anthropic').waitFor();
+      await page.getByText('does not contain the text that the vendor quotes').waitFor();
+      expect(await page.locator('a.claim').textContent()).toContain('opened in 1937');
+      await shoot(page, 'vendor-answer');
+      await field.fill('It opened in 1937 [1].\n\n## References\n\n1. https://bridge.example/history\n');
+      await page.getByText('an answer in the format markdown').waitFor();
+      await expect.poll(() => page.getByLabel('Response').inputValue()).toContain('It opened in 1937</snippet>');
+      await page.getByText('The answer carries an address without text').waitFor();
+      await field.fill(JSON.stringify({ cited_answer: answer, answer_format: 'gemini' }));
+      await page.getByText('for answer_format gemini').waitFor();
+      expect(await audit(page)).toEqual([]);
     });
   });
 });

@@ -1,12 +1,14 @@
 /** A draft: the rollout in the editor, its verification in the browser, and the request that scores it. */
 import { ANSWER_FORMATS } from '../../../src/citations/formats/names.ts';
-import { readCitedAnswer } from '../../../src/citations/formats/read-answer.ts';
+import { type CitedAnswer, readCitedAnswer } from '../../../src/citations/formats/read-answer.ts';
 import { GRAMMAR_NAMES, type GrammarName } from '../../../src/citations/grammars.ts';
 import { parseResponse, sizeProblems } from '../../../src/citations/parse.ts';
 import { sourcesOf as readSources, type SourceInput } from '../../../src/citations/sources.ts';
 import type { Source } from '../../../src/citations/types.ts';
 import { describeResponse, type Verification } from '../../../src/citations/verify.ts';
 import type { CriterionInput } from '../../../src/family/rollout.ts';
+import { pathText } from '../../../src/input-problem.ts';
+import type { Result } from '../../../src/result.ts';
 
 /** A rollout with the field names of examples and requests. */
 export type Draft = {
@@ -44,20 +46,52 @@ const OTHER_FIELDS = [
   'response_tokens',
 ] as const;
 
+/** A draft, and what was converted to it if the rollout has an answer as its vendor sent it. */
+export type ReadDraft = { readonly draft: Draft; readonly answer: CitedAnswer | null };
+
+/** The draft of a rollout; `null` if the value is none. */
+export function draftOf(value: unknown): Draft | null {
+  const read = readDraft(value);
+  return read.ok ? read.value.draft : null;
+}
+
 /**
  * Reads a line of a rollout file, a request to `/v1/score`, or an answer as its vendor sent it, which becomes a response
- * with its sources. Returns `null` if the value is none of these.
+ * with its sources. The error says what to do.
  */
-export function draftOf(value: unknown): Draft | null {
-  if (typeof value !== 'object' || value === null) return null;
-  if (!('response' in value) || typeof value.response !== 'string') return draftOfAnswer(value);
-  const fields = new Map<string, unknown>(Object.entries(value));
+export function readDraft(value: unknown): Result<ReadDraft, string> {
+  const isObject = typeof value === 'object' && value !== null;
+  const isRollout = isObject && ('response' in value || 'cited_answer' in value);
+  const rollout = isRollout ? value : { cited_answer: value };
+  if ('response' in rollout && typeof rollout.response === 'string') {
+    return { ok: true, value: { draft: draftOfFields(rollout, rollout.response), answer: null } };
+  }
+  if (!('cited_answer' in rollout)) return { ok: false, error: 'response: expected a text' };
+  const { cited_answer, ...rest } = rollout;
+  const fields = new Map<string, unknown>(Object.entries(rest));
+  const sources = sourcesOf(fields.get('sources'));
+  const tool_output = fields.get('tool_output');
+  const named = fields.get('answer_format');
+  const format = ANSWER_FORMATS.find((name) => name === named);
+  if (named !== undefined && format === undefined) {
+    return { ok: false, error: `answer_format: expected one of ${ANSWER_FORMATS.join(', ')}` };
+  }
+  const origin = typeof tool_output === 'string' ? { tool_output } : sources.length > 0 ? { sources } : null;
+  const read = readCitedAnswer(cited_answer, format, origin === null ? null : readSources(origin));
+  if (!read.ok) {
+    return { ok: false, error: read.error.map(({ path, message }) => `${pathText(path)}: ${message}`).join('; ') };
+  }
+  const { response, sources: carried } = read.value;
+  const draft = draftOfFields({ ...rest, ...(carried === null ? {} : { sources: carried }) }, response);
+  return { ok: true, value: { draft, answer: read.value } };
+}
+
+function draftOfFields(rollout: object, response: string): Draft {
+  const fields = new Map<string, unknown>(Object.entries(rollout));
   const text = (name: string): string | null => {
     const field = fields.get(name);
     return typeof field === 'string' ? field : null;
   };
-  const response = text('response');
-  if (response === null) return null;
   const sources = sourcesOf(fields.get('sources'));
   return {
     question: text('question') ?? '',
@@ -69,21 +103,6 @@ export function draftOf(value: unknown): Draft | null {
     finish_reason: text('finish_reason') ?? '',
     others: Object.fromEntries(OTHER_FIELDS.flatMap((name) => (fields.has(name) ? [[name, fields.get(name)]] : []))),
   };
-}
-
-/** The draft of a rollout with `cited_answer`, or of an answer alone. */
-function draftOfAnswer(value: object): Draft | null {
-  const rollout = 'cited_answer' in value ? value : { cited_answer: value };
-  const { cited_answer, ...rest } = rollout;
-  const fields = new Map<string, unknown>(Object.entries(rest));
-  const sources = sourcesOf(fields.get('sources'));
-  const tool_output = fields.get('tool_output');
-  const format = ANSWER_FORMATS.find((name) => name === fields.get('answer_format'));
-  const origin = typeof tool_output === 'string' ? { tool_output } : sources.length > 0 ? { sources } : null;
-  const read = readCitedAnswer(cited_answer, format, origin === null ? null : readSources(origin));
-  if (!read.ok) return null;
-  const { response, sources: carried } = read.value;
-  return draftOf({ ...rest, response, ...(carried === null ? {} : { sources: carried }) });
 }
 
 function sourcesOf(value: unknown): SourceInput[] {

@@ -1,7 +1,10 @@
 /** The editor of a rollout; every keystroke verifies it again. */
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
-import { criteriaOfLines, type Draft, draftOf, linesOf, type ParseOptions } from './draft.ts';
+import { plural } from '../display/number-text.ts';
+import { criteriaOfLines, type Draft, linesOf, type ParseOptions } from './draft.ts';
+import { PasteField } from './paste-field.tsx';
+import { TextField } from './text-field.tsx';
 
 type EditorProps = {
   draft: Draft;
@@ -25,7 +28,7 @@ export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
       />
       {draft.tool_output === null ? (
         <p class="muted">
-          The rollout lists {draft.sources.length} sources separately; paste other JSON to change them.
+          The rollout lists {plural(draft.sources.length, 'source')} separately; paste other JSON to change them.
         </p>
       ) : (
         <TextField
@@ -88,35 +91,7 @@ export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
       {Object.keys(draft.others).length > 0 && (
         <p class="muted">Sent unchanged: {Object.keys(draft.others).join(', ')}.</p>
       )}
-      <PasteJson onDraft={onDraft} />
-    </div>
-  );
-}
-
-type TextFieldProps = {
-  label: string;
-  hint?: string;
-  rows: number;
-  code?: boolean;
-  value: string;
-  onText: (text: string) => void;
-};
-
-function TextField({ label, hint, rows, code = false, value, onText }: TextFieldProps) {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>
-        {label} {hint !== undefined && <small>{hint}</small>}
-      </label>
-      <textarea
-        id={id}
-        rows={rows}
-        class={code ? 'code' : ''}
-        spellcheck={!code}
-        value={value}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
+      <PasteField onDraft={onDraft} />
     </div>
   );
 }
@@ -144,40 +119,4 @@ function Criteria({ label, value, onCriteria }: CriteriaProps) {
       }}
     />
   );
-}
-
-function PasteJson({ onDraft }: { onDraft: (draft: Draft) => void }) {
-  const [status, setStatus] = useState('');
-  return (
-    <details class="paste">
-      <summary>Paste a rollout as JSON</summary>
-      <TextField
-        label="A line of a rollout file, a request to /v1/score, or the answer of a vendor's API with its citations"
-        rows={3}
-        code
-        value=""
-        onText={(text) => {
-          const draft = draftOfText(text);
-          setStatus(
-            draft === null
-              ? 'Not valid: paste a JSON object with a "response" or "cited_answer" field, or an answer with citations.'
-              : 'Loaded.',
-          );
-          if (draft !== null) onDraft(draft);
-        }}
-      />
-      <p class="muted" aria-live="polite">
-        {status}
-      </p>
-    </details>
-  );
-}
-
-function draftOfText(text: string): Draft | null {
-  try {
-    return draftOf(JSON.parse(text));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
