@@ -158,6 +158,19 @@ class Client:
         """
         return body_of(self._send(f"/v1/runs/{quote(run, safe='')}/rubrics", fields))
 
+    def record_rubric_scores(self, run: str, prompt: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Records the statistics of a group, after which the rules retire and cap
+        (``POST /v1/runs/{run}/rubrics/{prompt}/scored``). Idempotent.
+
+        Args:
+            prompt: the digest of the question.
+            fields: ``step``, ``group``, ``set`` and ``statistics``.
+
+        Raises:
+            CitewardError: the request, the key or a setting is wrong, or the Worker cannot be reached.
+        """
+        return body_of(self._send(f"/v1/runs/{quote(run, safe='')}/rubrics/{prompt}/scored", fields))
+
     def close(self) -> None:
         """Stops the threads and closes the connections."""
         with self._lock:

@@ -14,7 +14,8 @@ Differences, each because the published code loses or mixes something:
 * Responses are grouped by data set index, or by question without indices, and never by a fixed number: a step that lost
   truncated responses would let answers to two questions meet in one generation.
 * A failed generation changes nothing for its prompt: the row keeps the rubric of the run. It is counted in
-  ``evolving_rubrics/generation_failed``.
+  ``evolving_rubrics/generation_failed`` and, by its reason, in ``evolving_rubrics/generation_failed/REASON``, and
+  logged as a warning with the set that stays.
 * A wrong row, key or setting raises, because it would fail at every step. So does a step in which the judge refuses
   every generation, such as one that writes no criteria.
 * The step of a prompt proposes once, so a step that is repeated after a restart changes nothing.
@@ -26,6 +27,8 @@ Contract: allenai/open-instruct e6c3044a, ``open_instruct/rubrics/evolving_rubri
 from __future__ import annotations
 
 import json
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -43,6 +46,8 @@ _DESCRIPTIONS = ("description", "rubric_item", "Ingredient")
 _MOST_RESPONSES = 16
 
 Criterion = Mapping[str, Any]
+
+logger = logging.getLogger("citeward")
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,22 @@ class TrainingRow:
         return text if self.others is None else [text, *self.others]
 
 
+def read_rows(ground_truths: Sequence[Any]) -> list[TrainingRow]:
+    """Reads the rows of a data set or a batch.
+
+    Raises:
+        BadRequest: names the row and its field.
+    """
+    rows = []
+    for position, ground_truth in enumerate(ground_truths):
+        try:
+            rows.append(TrainingRow.read(ground_truth))
+        except BadRequest as error:
+            error.row = position
+            raise
+    return rows
+
+
 class RubricManager:
     """Has the two calls of open-instruct's ``RubricManager``; the rubrics are in a run of Citeward."""
 
@@ -118,19 +139,15 @@ class RubricManager:
         self._settings = settings or Settings.of()
         if self._settings.run is None:
             raise Misconfigured("evolving rubrics are kept in a run: set CITEWARD_RUN")
-        self._rules = {
+        rules = {
             "when": "next_visit",
             "cap": {"rule": "fifo", "most": streaming_config.max_active_rubrics},
             "retire": {"rule": "never"},
             "persistent": "row",
             "again": "restore",
         }
-        for row, ground_truth in enumerate(ground_truths):
-            try:
-                TrainingRow.read(ground_truth)
-            except BadRequest as error:
-                error.row = row
-                raise
+        self._place = Place(self._settings.run, rules, "evolving")
+        read_rows(ground_truths)
 
     def run_step(
         self,
@@ -156,58 +173,90 @@ class RubricManager:
             groups.setdefault(key, []).append(position)
         if not groups:
             return {}, {}
-        client = shared_client(self._settings)
-
-        def evolved(group: tuple[Any, list[int]]) -> _Evolved:
-            name, positions = group
-            row = TrainingRow.read(ground_truths[positions[0]])
-            responses = [decoded_responses[position] for position in positions]
-            place = {"step": step, "group": str(name) if indices is not None else "prompt"}
-            return self._evolved(client, row, responses, place)
-
-        with ThreadPoolExecutor(min(self._settings.max_connections, len(groups))) as pool:
-            results = list(pool.map(evolved, groups.items()))
-        failures = [one.failure for one in results if one.failure is not None and not one.failure.retryable]
-        if len(failures) == len(results):
-            raise failures[0]
+        step_groups = [
+            (
+                TrainingRow.read(ground_truths[positions[0]]),
+                [decoded_responses[position] for position in positions],
+                {"step": step, "group": str(name) if indices is not None else "prompt"},
+            )
+            for name, positions in groups.items()
+        ]
+        results = evolve_groups(shared_client(self._settings), self._place, step_groups)
         overrides = {} if indices is None else dict(zip(groups, (one.ground_truth for one in results)))
-        return _metrics(results, len(overrides)), overrides
-
-    def _evolved(
-        self, client: Client, row: TrainingRow, responses: Sequence[str], place: Mapping[str, Any]
-    ) -> _Evolved:
-        run = self._settings.run or ""
-        start = {
-            "question": row.question,
-            "family": _FAMILY,
-            "rules": self._rules,
-            "criteria": [criterion for criterion, _ in row.own],
-        }
-        rubrics = client.start_rubrics(run, start)["rubrics"]
-        asked = {
-            "question": row.question,
-            "responses": list(responses[:_MOST_RESPONSES]),
-            "existing": {
-                state: [_shown(one) for one in rubrics[state]] for state in ("persistent", "active", "inactive")
-            },
-        }
-        try:
-            made = client.make_rubrics(asked)
-        except Unscored as failure:
-            return _Evolved(row.written(rubrics, "evolving"), rubrics, None, failure)
-        proposal = {
-            **place,
-            "under": rubrics["set"]["id"],
-            "criteria": [{**_shown(one), "weight": one["weight"]} for one in made["criteria"]],
-            "judgment": made["judgment"],
-            "responses": made["responses"],
-        }
-        rubrics = client.start_rubrics(run, {**start, "proposal": proposal})["rubrics"]
-        return _Evolved(row.written(rubrics, "evolving"), rubrics, len(made["criteria"]), None)
+        return {**metrics_of(results), "evolving_rubrics/num_overrides": len(overrides)}, overrides
 
 
 @dataclass(frozen=True)
-class _Evolved:
+class Place:
+    """Where the rubric of a prompt is kept, and how it evolves."""
+
+    run: str
+    #: The rules of ``POST /v1/runs/{run}/rubrics``.
+    rules: Mapping[str, Any]
+    #: What the trainer calls evolving criteria.
+    label: str
+
+
+def evolve(
+    client: Client, place: Place, row: TrainingRow, responses: Sequence[str], at: Mapping[str, Any]
+) -> Evolved:
+    """Lets a model write criteria from the responses to a prompt, and proposes them to its run.
+
+    Args:
+        at: ``step`` and ``group`` of the proposal. A group proposes once.
+
+    Raises:
+        CitewardError: a row, the key or a setting is wrong, or the run cannot be reached.
+    """
+    start = {
+        "question": row.question,
+        "family": _FAMILY,
+        "rules": place.rules,
+        "criteria": [criterion for criterion, _ in row.own],
+    }
+    rubrics = client.start_rubrics(place.run, start)["rubrics"]
+    asked = {
+        "question": row.question,
+        "responses": list(responses[:_MOST_RESPONSES]),
+        "existing": {state: [_shown(one) for one in rubrics[state]] for state in ("persistent", "active", "inactive")},
+    }
+    try:
+        made = client.make_rubrics(asked)
+    except Unscored as failure:
+        logger.warning("no criteria at step %s: %s; the prompt keeps set %s", at["step"], failure, rubrics["set"]["id"])
+        return Evolved(row.written(rubrics, place.label), rubrics, None, failure)
+    proposal = {
+        **at,
+        "under": rubrics["set"]["id"],
+        "criteria": [{**_shown(one), "weight": one["weight"]} for one in made["criteria"]],
+        "judgment": made["judgment"],
+        "responses": made["responses"],
+    }
+    rubrics = client.start_rubrics(place.run, {**start, "proposal": proposal})["rubrics"]
+    return Evolved(row.written(rubrics, place.label), rubrics, len(made["criteria"]), None)
+
+
+def evolve_groups(
+    client: Client, place: Place, groups: Sequence[tuple[TrainingRow, Sequence[str], Mapping[str, Any]]]
+) -> list[Evolved]:
+    """``evolve`` for each prompt of a step, several at a time.
+
+    Raises:
+        Unscored: the judge refuses every generation, so each step would fail.
+        CitewardError: as ``evolve``.
+    """
+    if not groups:
+        return []
+    with ThreadPoolExecutor(min(client.settings.max_connections, len(groups))) as pool:
+        results = list(pool.map(lambda group: evolve(client, place, *group), groups))
+    failures = [one.failure for one in results if one.failure is not None and not one.failure.retryable]
+    if len(failures) == len(results):
+        raise failures[0]
+    return results
+
+
+@dataclass(frozen=True)
+class Evolved:
     """What a step did to one prompt."""
 
     ground_truth: Any
@@ -217,9 +266,10 @@ class _Evolved:
     failure: Unscored | None
 
 
-def _metrics(results: Sequence[_Evolved], overrides: int) -> dict[str, Any]:
-    """The figures that open-instruct logs of a step, over the prompts of the step, and the failed generations."""
+def metrics_of(results: Sequence[Evolved]) -> dict[str, Any]:
+    """The figures of a step over its prompts: those that the trainers log, and the failed generations by reason."""
     made = [one.made for one in results if one.made is not None]
+    reasons = Counter(one.failure.reason for one in results if one.failure is not None)
     totals = {
         f"evolving_rubrics/total_{state}": sum(len(one.rubrics[state]) for one in results)
         for state in ("persistent", "active", "inactive")
@@ -227,8 +277,8 @@ def _metrics(results: Sequence[_Evolved], overrides: int) -> dict[str, Any]:
     return {
         "evolving_rubrics/valid_rate": len(made) / len(results),
         "evolving_rubrics/generation_failed": len(results) - len(made),
+        **{f"evolving_rubrics/generation_failed/{reason}": count for reason, count in reasons.items()},
         "evolving_rubrics/num_new": sum(made),
-        "evolving_rubrics/num_overrides": overrides,
         **totals,
     }
 

@@ -37,6 +37,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from citeward.client import shared_client
+from citeward.dr_tulu import rubric_rewards
 from citeward.errors import BadRequest, FieldProblem, Misconfigured, UnexpectedReply
 from citeward.fields import merged, read_object, sample_fields
 from citeward.replies import Score
@@ -56,7 +57,7 @@ _visits = Visits()
 
 @dataclass(frozen=True)
 class VerificationResult:
-    """The result type of open-instruct's verifiers; it reads ``score`` only.
+    """The result type of open-instruct's verifiers, which reads ``score`` only; dr-tulu also reads ``log_values``.
 
     ``reasoning`` is the JSON of the contributions: numbers that add up to the reward of the recipe.
     """
@@ -64,6 +65,9 @@ class VerificationResult:
     score: float
     cost: float = 0.0
     reasoning: str | None = None
+    #: ``per_rubric_rewards``, by which dr-tulu retires criteria; ``None`` if the recipe judges no rubrics. A criterion
+    #: without a verdict is absent.
+    log_values: dict[str, Any] | None = None
 
 
 @dataclass
@@ -126,7 +130,7 @@ class CitewardVerifier:
             CitewardError: the label, the key or a setting is wrong.
         """
         with self._placed(tokenized_prediction, prediction, label) as row:
-            return self._result(shared_client(self.settings).score(row))
+            return self._result(shared_client(self.settings).score(row), row)
 
     async def async_call(
         self,
@@ -138,7 +142,7 @@ class CitewardVerifier:
     ) -> VerificationResult:
         """``__call__`` without blocking the event loop."""
         with self._placed(tokenized_prediction, prediction, label) as row:
-            return self._result(await shared_client(self.settings).score_async(row))
+            return self._result(await shared_client(self.settings).score_async(row), row)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(name={self.name}, weight={self.weight})"
@@ -153,7 +157,7 @@ class CitewardVerifier:
         finally:
             _visits.leave(prompt)
 
-    def _result(self, score: Score) -> VerificationResult:
+    def _result(self, score: Score, row: Mapping[str, Any]) -> VerificationResult:
         score = score.of_one_sample()
         if score.decided_by == "non_stop_penalty":
             raise Misconfigured(
@@ -161,7 +165,10 @@ class CitewardVerifier:
             )
         if score.base is None:
             raise UnexpectedReply("the reply has a reward without a base")
-        return VerificationResult(score=score.base, reasoning=json.dumps(dict(score.contributions)))
+        log_values = None
+        if score.reply.get("family") == "dr-tulu":
+            log_values = {"per_rubric_rewards": rubric_rewards(row["question"], score.reply["criteria"])}
+        return VerificationResult(score.base, reasoning=json.dumps(dict(score.contributions)), log_values=log_values)
 
 
 def register() -> type[CitewardVerifier]:

@@ -69,14 +69,17 @@ class Live(LiveTestCase):
             # A repeated step proposes nothing new, and a failed generation leaves the rubric of the run.
             _, repeated = self.step(manager, 1, lambda fields: made("Fourth fault"), rows)
             self.assertEqual(repeated, again)
-            metrics, failed = self.step(manager, 2, lambda fields: Unscored("judge_timeout", "late", True), rows)
+            with self.assertLogs("citeward", "WARNING") as logged:
+                metrics, failed = self.step(manager, 2, lambda fields: Unscored("judge_timeout", "late", True), rows)
             self.assertEqual(failed, again)
+            self.assertRegex(logged.output[0], "step 2: judge_timeout: late; the prompt keeps set [0-9a-f]{64}")
+            self.assertEqual(metrics["evolving_rubrics/generation_failed/judge_timeout"], 2)
             self.assertEqual(metrics["evolving_rubrics/generation_failed"], 2)
 
     def test_a_worker_without_a_model_is_an_error(self) -> None:
         with self.environment(self.up, CITEWARD_RUN=f"evolving-{uuid.uuid4().hex[:8]}"):
             manager = RubricManager(CONFIG, [AARE])
-            with self.assertRaisesRegex(Unscored, "judge_request_refused"):
+            with self.assertLogs("citeward"), self.assertRaisesRegex(Unscored, "judge_request_refused"):
                 manager.run_step(decoded_responses=["r"], ground_truths=[AARE], indices=[0], step=0)
 
 

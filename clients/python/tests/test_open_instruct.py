@@ -70,6 +70,9 @@ async def apply_verifiable_reward(
         }
         tasks.append(verifier.async_call(**given, **({"rollout_state": None} if upstream else {})))
     results = await asyncio.gather(*tasks)
+    if not upstream:
+        # dr-tulu 6188f34c reads it of every result (``model_utils.apply_verifiable_reward``).
+        assert all(result.log_values is None or result.log_values.items() for result in results)
     return [VERIFICATION_REWARD * result.score * verifiers["citeward"].weight for result in results]
 
 
