@@ -101,10 +101,11 @@ export function entriesOf(text: string): Entry[] {
     .parse(JSON.parse(text))
     .map(
       ([sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached, numbers]) => {
-        const [claims, citations, chars, tokens, findings, criteria, agreement] = numbers;
+        const [claims, citations, chars, tokens, findings, criteria, agreement = null, persistent] = numbers;
         const counts = {
           ...{ claims, citations, chars, tokens, findings, criteria },
-          ...(agreement === undefined ? {} : { agreement }),
+          ...(agreement === null ? {} : { agreement }),
+          ...(persistent === undefined ? {} : { persistent_reward: persistent }),
         };
         return {
           sample,
@@ -125,8 +126,11 @@ export function entriesOf(text: string): Entry[] {
 }
 
 function countsArray(counts: Entry['counts']): StoredEntry[11] {
-  const { claims, citations, chars, tokens, criteria, agreement } = counts;
+  const { claims, citations, chars, tokens, criteria, agreement, persistent_reward: persistent } = counts;
   const findings = counts.findings === null ? null : { ...counts.findings };
+  if (persistent !== undefined) {
+    return [claims, citations, chars, tokens, findings, criteria, agreement ?? null, persistent];
+  }
   if (agreement === undefined) return [claims, citations, chars, tokens, findings, criteria];
   return [claims, citations, chars, tokens, findings, criteria, agreement];
 }

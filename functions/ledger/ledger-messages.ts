@@ -42,7 +42,12 @@ const entrySchema = z.tuple([
   z.int().describe('judgments'),
   z.int().describe('cached: judgments that needed no judge call'),
   // The counts, as an array in the order of their fields: names would double their size.
-  z.union([z.tuple(countFields), z.tuple([...countFields, agreementSchema])]),
+  z.union([
+    z.tuple(countFields),
+    z.tuple([...countFields, agreementSchema]),
+    // Only of rollouts under an evolving rubric: the reward by its persistent criteria.
+    z.tuple([...countFields, agreementSchema.nullable(), z.number()]),
+  ]),
 ]);
 
 export const entriesSchema = z.array(entrySchema);

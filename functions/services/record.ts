@@ -8,6 +8,7 @@ import type { Rollout } from '../../src/family/rollout.ts';
 import type { Result } from '../../src/result.ts';
 import type { RecordedSet } from '../../src/rubrics/recorded-set.ts';
 import { contentDigests } from '../../src/runs/content-digest.ts';
+import { persistentReward } from '../../src/runs/persistent-reward.ts';
 import { recordedScore } from '../../src/runs/recorded-score.ts';
 import type { RunPlacement } from '../../src/runs/row.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
@@ -154,9 +155,11 @@ async function recordingOf(
     }
     const { step, group, sample, grouping } = place;
     const own = Object.entries(rollout).filter(([name]) => !Object.hasOwn(shared, name));
-    const { stored, ...score } = recordedScore(member, store_text, rollout.response.length);
+    const { stored, counts, ...score } = recordedScore(member, store_text, rollout.response.length);
+    const persistent = rubricSet === null ? null : persistentReward(member.facts, recipe.recipe, rubricSet);
     return {
       ...score,
+      counts: { ...counts, ...(persistent === null ? {} : { persistent_reward: persistent }) },
       stored: { ...stored, ...(rubricSet === null ? {} : { rubric_set: rubricSet }) },
       ...{ step, group, sample, grouping, content },
       recipe: recipe.digest,

@@ -23,6 +23,7 @@ export const storedCountsSchema = z.strictObject({
   judged: countByName.describe('Rollouts that have the criterion.'),
   passed: countByName,
   agreement: momentSumsSchema.exactOptional().describe('Of the judges; absent = no rollout has several.'),
+  persistent_reward: momentSumsSchema.exactOptional().describe('Absent = no rubric of the rollouts evolves.'),
 });
 
 type StoredCounts = z.infer<typeof storedCountsSchema>;
@@ -48,6 +49,12 @@ export const countFigures = {
     .describe(
       'With several judges: the share of the pairs of judges that agree on a verdict, as the mean over rollouts.',
     ),
+  persistent_reward: meanSchema
+    .exactOptional()
+    .describe(
+      'Where rubrics evolve: the reward by the persistent criteria alone. Unlike the whole reward, which is of the set ' +
+        'of its time, it can be compared over the steps while none of these criteria is retired.',
+    ),
   criteria: z
     .record(z.string(), z.strictObject({ rollouts: countSchema, pass_rate: z.number().min(0).max(1) }))
     .describe(
@@ -68,9 +75,11 @@ export class CountFigures {
   readonly #judged = new Tally();
   readonly #passed = new Tally();
   readonly #agreement = new Moments();
+  readonly #persistent = new Moments();
 
-  add({ claims, citations, chars, tokens, findings, criteria, agreement }: RolloutCounts): void {
+  add({ claims, citations, chars, tokens, findings, criteria, agreement, persistent_reward }: RolloutCounts): void {
     if (agreement !== undefined) this.#agreement.add(agreement);
+    if (persistent_reward !== undefined) this.#persistent.add(persistent_reward);
     if (claims !== null) this.#claims.add(claims);
     if (citations !== null) this.#citations.add(citations);
     if (chars !== null) this.#chars.add(chars);
@@ -94,6 +103,7 @@ export class CountFigures {
     this.#judged.merge(other.judged);
     this.#passed.merge(other.passed);
     if (other.agreement !== undefined) this.#agreement.merge(other.agreement);
+    if (other.persistent_reward !== undefined) this.#persistent.merge(other.persistent_reward);
   }
 
   get stored(): StoredCounts {
@@ -107,6 +117,7 @@ export class CountFigures {
       judged: this.#judged.counts,
       passed: this.#passed.counts,
       ...(this.#agreement.count === 0 ? {} : { agreement: this.#agreement.sums }),
+      ...(this.#persistent.count === 0 ? {} : { persistent_reward: this.#persistent.sums }),
     };
   }
 
@@ -119,6 +130,7 @@ export class CountFigures {
       lengths: { chars: meanOf(this.#chars), tokens: meanOf(this.#tokens) },
       findings: { rollouts: this.#checked, reasons: this.#findings.counts },
       ...(this.#agreement.count === 0 ? {} : { agreement: meanOf(this.#agreement) }),
+      ...(this.#persistent.count === 0 ? {} : { persistent_reward: meanOf(this.#persistent) }),
       criteria: Object.fromEntries(
         judged.map(([name, rollouts]) => [name, { rollouts, pass_rate: (passed[name] ?? 0) / rollouts }]),
       ),

@@ -26,6 +26,10 @@ export const rolloutCountsSchema = z.strictObject({
     .max(1)
     .exactOptional()
     .describe('With several judges: the share of the pairs of members that agree, as the mean over the verdicts.'),
+  persistent_reward: z
+    .number()
+    .exactOptional()
+    .describe('Under an evolving rubric: the reward by its persistent criteria alone, where there is one.'),
 });
 
 export type RolloutCounts = z.infer<typeof rolloutCountsSchema>;

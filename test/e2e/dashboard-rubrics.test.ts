@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { questionDigest } from '../../src/rubrics/rubric-set.ts';
 import type { PromptRubricsReply } from '../../src/wire/rubrics.ts';
+import type { RunDetail } from '../../src/wire/runs.ts';
 import { audit, DESK, PHONE } from './dashboard-browser.ts';
 import { DashboardDeployment, example, requestOf, shoot } from './dashboard-deployment.ts';
 import { INSTALL_MS } from './processes.ts';
@@ -46,8 +47,22 @@ afterAll(async () => {
 
 const read = (): Promise<PromptRubricsReply> => deployment.api<PromptRubricsReply>(PATH);
 
+async function persistentRewards() {
+  const { steps } = await deployment.api<RunDetail>(`/v1/runs/${RUN}`);
+  return steps.flatMap(({ persistent_reward }) => persistent_reward ?? []);
+}
+
 it('leads from a run to its prompts, and shows which criteria scored which group, and why one went', async () => {
   await deployment.onPage(`#/runs/${RUN}`, DESK, async ({ page }) => {
+    await page.getByText('whole rewards of different steps are not comparable').waitFor();
+    const steps = page.getByRole('region', { name: 'Steps' });
+    // The answers of the steps are the same, and so are their rewards by the same criteria.
+    const [{ mean } = { mean: null }] = await persistentRewards();
+    for (const row of (await steps.getByRole('row').all()).slice(1)) {
+      expect((await row.getByRole('cell').allTextContents())[3]).toBe(mean?.toFixed(2));
+    }
+    expect(await audit(page)).toEqual([]);
+    await shoot(page, 'rubrics-run');
     await page.getByRole('link', { name: 'Evolving rubrics' }).click();
     await page.getByRole('link', { name: PROMPT.slice(0, 12) }).click();
     await page.getByText(QUESTION, { exact: true }).waitFor();

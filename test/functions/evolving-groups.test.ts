@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { MadeRubrics, RubricMaker } from '../../functions/services/ports.ts';
 import type { Result } from '../../src/result.ts';
 import { criterionId, questionDigest, setId } from '../../src/rubrics/rubric-set.ts';
+import { type RunStep, runStepSchema } from '../../src/runs/summary.ts';
 import { type GroupResponse, groupResponseSchema, groupRewardResponseSchema } from '../../src/wire/groups.ts';
 import { promptRubricsSchema } from '../../src/wire/rubrics.ts';
 import { runRolloutSchema } from '../../src/wire/runs.ts';
@@ -110,6 +111,25 @@ it('next_visit: scores under the set of now, and proposes for the next visit', a
   expect(scored.statistics.find(({ id }) => id === idOf('Says alpha'))).toMatchObject({ n: 4, mean: 0.5, std: 0.5 });
 });
 
+const runSchema = z.object({ steps: z.array(runStepSchema) });
+
+async function persistentRewards(id: string): Promise<readonly RunStep['persistent_reward'][]> {
+  const reply = await send(new Request(`${ORIGIN}/v1/runs/${id}`));
+  return runSchema.parse(await reply.json()).steps.map(({ persistent_reward }) => persistent_reward);
+}
+
+it('summarises the reward by the persistent criteria alone, which stays the same under another set', async () => {
+  // Without static criteria: the judge's verdict on some of them depends on the others.
+  const recipe = 'refiner-gpt54-instance-only';
+  const first = await groupOf(0, 'a', { recipe });
+  const second = await groupOf(1, 'a', { recipe });
+  expect(second.rewards).not.toEqual(first.rewards);
+  const [before, after] = await persistentRewards(run);
+  const mean = first.rewards.reduce<number>((sum, reward) => sum + (reward ?? Number.NaN), 0) / RESPONSES.length;
+  expect(before?.mean).toBeCloseTo(mean, 12);
+  expect(after).toEqual(before);
+});
+
 it('same_step: the responses are scored by the criteria that were made from them', async () => {
   const first = await groupOf(0, 'a', { evolution: { rules: 'dr-tulu' } });
   const set = setOfMembers(first);
@@ -129,6 +149,7 @@ it('keeps the set in the recorded facts, so that a replay asks nothing', async (
   await send(new Request(`${ORIGIN}/v1/runs/${copy}/import`, { method: 'POST', body: exported }));
   const copied = await (await send(new Request(`${ORIGIN}/v1/runs/${copy}/export`))).text();
   expect(copied.split('"rubric_set"')).toHaveLength(exported.split('"rubric_set"').length);
+  expect(await persistentRewards(copy)).toEqual(await persistentRewards(run));
   asked.clear();
   const replay = post(`/v1/runs/${run}/replay`, { recipe: ROW.recipe });
   const lines = (await (await send(replay)).text()).trim().split('\n');

@@ -8,6 +8,7 @@ import {
   componentLines,
   criterionLines,
   findingLines,
+  hasPersistentRewards,
   meanLine,
   type NumberedStep,
   rewardBand,
@@ -24,6 +25,7 @@ export function RunCharts({ steps }: { steps: readonly NumberedStep[] }) {
 
 function chartsOf(numbered: readonly NumberedStep[]): Chart[] {
   const steps = numbered.map(({ step }) => step);
+  const evolves = hasPersistentRewards(numbered);
   const line = (name: string, valueOfStep: (step: NumberedStep) => number | null): Chart['lines'] => [
     { name, values: numbered.map(valueOfStep) },
   ];
@@ -33,7 +35,12 @@ function chartsOf(numbered: readonly NumberedStep[]): Chart[] {
       hint: 'mean over scored rollouts',
       axis: 'reward',
       steps,
-      lines: line('mean', ({ reward }) => reward.mean),
+      lines: [
+        ...line(evolves ? 'whole' : 'mean', ({ reward }) => reward.mean),
+        ...(evolves
+          ? line('persistent criteria alone', ({ persistent_reward }) => persistent_reward?.mean ?? null)
+          : []),
+      ],
       band: { name: 'one standard deviation', ...rewardBand(numbered) },
       text: numberText,
     },

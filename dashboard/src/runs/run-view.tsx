@@ -15,7 +15,7 @@ import { RunAlerts } from './alerts-card.tsx';
 import { JudgedBy } from './judged-by.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { stepsText } from './run-list.tsx';
-import { numberedSteps } from './step-columns.ts';
+import { hasPersistentRewards, numberedSteps } from './step-columns.ts';
 import { StepTable } from './step-table.tsx';
 import { useLiveRun } from './use-live-run.ts';
 
@@ -68,6 +68,12 @@ function Run({ run }: { run: RunDetail }) {
         <RunFacts run={run} />
       </section>
       <RunAlerts run={run} />
+      {hasPersistentRewards(numbered) && (
+        <p class="note">
+          The criteria of this run change, so whole rewards of different steps are not comparable; rewards by the
+          persistent criteria alone are, as long as none of these is retired or changed.
+        </p>
+      )}
       {numbered.length > 0 ? (
         <section aria-label="Charts">
           <RunCharts steps={numbered} />

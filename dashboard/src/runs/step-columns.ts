@@ -22,6 +22,11 @@ export function componentLines(steps: readonly RunStep[]): ChartLine[] {
   }));
 }
 
+/** Whether rubrics of the run evolve, so that some rollouts have a reward by their persistent criteria alone. */
+export function hasPersistentRewards(steps: readonly RunStep[]): boolean {
+  return steps.some(({ persistent_reward }) => persistent_reward !== undefined);
+}
+
 /** One standard deviation below and above the mean reward. */
 export function rewardBand(steps: readonly RunStep[]): { readonly low: Values; readonly high: Values } {
   const edge = (sign: 1 | -1): Values =>

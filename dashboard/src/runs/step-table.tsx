@@ -3,10 +3,13 @@ import type { RunStep } from '../../../src/runs/summary.ts';
 import { columnText, countText, percentText } from '../display/number-text.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { stepHref, stepText } from './place.ts';
-import { componentNames } from './step-columns.ts';
+import { componentNames, hasPersistentRewards } from './step-columns.ts';
 
 export function StepTable({ run, steps }: { run: string; steps: readonly RunStep[] }) {
   const names = componentNames(steps);
+  const evolves = hasPersistentRewards(steps);
+  const before = ['Rollouts', 'Groups', 'Reward', ...(evolves ? ['Persistent criteria alone'] : []), 'Std'];
+  const columns = [...before, ...names, 'Spread', 'Degenerate', 'Not scored', 'Cached'];
   const decimal = (value: number | null | undefined): string => (value == null ? 'n/a' : columnText(value));
   const share = (value: number | null): string => (value === null ? 'n/a' : percentText(value));
   return (
@@ -15,13 +18,11 @@ export function StepTable({ run, steps }: { run: string; steps: readonly RunStep
         <thead class="sticky-head">
           <tr>
             <th scope="col">Step</th>
-            {['Rollouts', 'Groups', 'Reward', 'Std', ...names, 'Spread', 'Degenerate', 'Not scored', 'Cached'].map(
-              (name) => (
-                <th key={name} scope="col" class="number">
-                  {name.replaceAll('_', ' ')}
-                </th>
-              ),
-            )}
+            {columns.map((name) => (
+              <th key={name} scope="col" class="number">
+                {name.replaceAll('_', ' ')}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -37,6 +38,7 @@ export function StepTable({ run, steps }: { run: string; steps: readonly RunStep
               <td class="number">
                 <b>{decimal(step.reward.mean)}</b>
               </td>
+              {evolves && <td class="number">{decimal(step.persistent_reward?.mean)}</td>}
               <td class="number">{decimal(step.reward.std)}</td>
               {names.map((name) => (
                 <td key={name} class="number">

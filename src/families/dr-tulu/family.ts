@@ -1,6 +1,7 @@
 /** The dr-tulu family: rubric, citation, format and search turns; with `explain`, in both compat modes. */
 import { countOf } from '../../family/fact-counts.ts';
 import type { Family } from '../../family/family.ts';
+import { keepCriteria } from '../../family/kept-criteria.ts';
 import { ask, done } from '../../family/stages.ts';
 import { criterionLevels, joinedLevels, levelsOf, supportLevel, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
@@ -61,6 +62,7 @@ export const drTulu = {
     positions: (criteria) => criteria.map((_, n) => n),
     scores: ({ has_answer, rubric }) =>
       has_answer && rubric.status === 'scored' ? rubric.observed.map(({ score }) => score / 2) : null,
+    only: (facts, positions) => keepCriteria(facts, (_, position) => positions.has(position)),
   },
   hasReference: false,
   canExplain: true,

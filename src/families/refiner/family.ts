@@ -1,6 +1,7 @@
 /** The refiner family: rubric judge and citation quality, for answers that cite snippets. */
 import { countOf } from '../../family/fact-counts.ts';
 import type { Family } from '../../family/family.ts';
+import { keepCriteria } from '../../family/kept-criteria.ts';
 import { ask, done } from '../../family/stages.ts';
 import {
   criterionLevels,
@@ -11,7 +12,7 @@ import {
   yesNoLevel,
 } from '../../family/verdict-levels.ts';
 import { type Refiner, refinerComposer } from './composer.ts';
-import { refinerFactsSchema, type StatementFact } from './facts.ts';
+import { type CriterionFact, refinerFactsSchema, type StatementFact } from './facts.ts';
 import { measureRefiner } from './measure.ts';
 import { REFINER_ORIGINS } from './origin.ts';
 import { planRefiner } from './plan.ts';
@@ -70,6 +71,9 @@ export const refiner = {
     },
     scores: ({ has_answer, rubric }) =>
       has_answer && rubric.status === 'scored' ? rubric.observed.map(({ score }) => score / 2) : null,
+    // Static criteria come after those of the row.
+    only: (facts, positions) =>
+      keepCriteria(facts, ({ origin }: CriterionFact, position) => origin === 'static' || positions.has(position)),
   },
   hasReference: false,
   canExplain: false,

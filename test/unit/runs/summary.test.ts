@@ -63,6 +63,15 @@ describe('the summary of a step', () => {
     expect(merged.summary(0).agreement).toEqual({ rollouts: 3, mean: 0.5 });
   });
 
+  it('averages the rewards by persistent criteria of the rollouts that have one, also of stored figures', () => {
+    const { counts } = rollout({});
+    const evolving = [2, 4].map((persistent_reward) => rollout({ counts: { ...counts, persistent_reward } }));
+    const merged = figuresOf([rollout({})]);
+    expect(merged.summary(0)).not.toHaveProperty('persistent_reward');
+    merged.merge(groupFiguresSchema.parse(JSON.parse(JSON.stringify(figuresOf(evolving).stored))));
+    expect(merged.summary(0).persistent_reward).toEqual({ rollouts: 2, mean: 3 });
+  });
+
   it('averages the spread within groups, and components that have a value', () => {
     const step = stepOf([
       rollout({ group: 'a', reward: 0, components: { rubric: 0.5, citation: null } }),
