@@ -1,5 +1,5 @@
 /**
- * A proxy before a model server that adds to each request the requirement of exactly one tool call: without it, the
+ * A proxy before a model server that changes each request. By default it requires exactly one tool call: without that, the
  * random model makes calls until its budget is spent. Replies pass unchanged.
  */
 import { once } from 'node:events';
@@ -8,10 +8,14 @@ import { text } from 'node:stream/consumers';
 
 export type InsistingProxy = { readonly url: string; readonly stop: () => void };
 
-export async function startInsistingProxy(target: string): Promise<InsistingProxy> {
+type Body = Readonly<Record<string, unknown>>;
+
+const withOneCall = (body: Body): Body => ({ ...body, tool_choice: 'required', parallel_tool_calls: false });
+
+export async function startInsistingProxy(target: string, change = withOneCall): Promise<InsistingProxy> {
   const server = createServer((request, response) => {
     // A connection that breaks on one side is closed on the other.
-    handOn(target, request, response).catch(() => response.destroy());
+    handOn(target, change, request, response).catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -25,10 +29,15 @@ export async function startInsistingProxy(target: string): Promise<InsistingProx
   };
 }
 
-async function handOn(target: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handOn(
+  target: string,
+  change: (body: Body) => Body,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const caller = new AbortController();
   response.once('close', () => caller.abort());
-  const body = { ...JSON.parse(await text(request)), tool_choice: 'required', parallel_tool_calls: false };
+  const body = change(JSON.parse(await text(request)));
   const reply = await fetch(`${target}${request.url}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' },
