@@ -2,6 +2,7 @@
  * Exports the citation parser that `verifyCitations` uses: grammars, source readers, parsed responses, and the
  * word-based comparison of claims with sources.
  */
+export { CITATION_POLICIES, type CitationPolicy } from '../src/citations/citation-policy.ts';
 export { GRAMMAR_NAMES, GRAMMARS, type Grammar, type GrammarName } from '../src/citations/grammars.ts';
 export { OFFSET_UNITS, type OffsetUnit, withOffsets } from '../src/citations/offset-units.ts';
 export { type ParseOptions, parseResponse } from '../src/citations/parse.ts';

@@ -20,6 +20,8 @@ const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many:
   citation_no_id: ['without id', 'without id'],
   citation_id_malformed: ['malformed id', 'malformed ids'],
   citation_empty_claim: ['empty claim', 'empty claims'],
+  citation_missing: ['cites nothing', 'cites nothing'],
+  citation_forbidden: ['forbidden citation', 'forbidden citations'],
   ids_shotgun: ['shotgun', 'shotgun'],
   number_not_in_source: ['number not in source', 'numbers not in source'],
   name_not_in_source: ['name not in source', 'names not in source'],
@@ -40,6 +42,7 @@ const WITHOUT_COUNT: ReadonlySet<string> = new Set<FindingReason>([
   'answer_oversized',
   'answer_unclosed',
   'several_answers',
+  'citation_missing',
 ]);
 
 /** Remarks on the findings of the parser, in the order of FINDING_WORDS. */

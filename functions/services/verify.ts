@@ -27,9 +27,16 @@ export class StreamedVerification {
     this.#evidence = evidence;
     this.#sources = sourcesOf(rolloutSources(head));
     this.#checkSize(parseResponse('', this.#sources));
-    const { grammar, answer, mode } = head;
+    const { grammar, answer, mode, citations } = head;
     const choice = answer === undefined ? {} : { answer };
-    this.#verifier = createIncrementalVerifier({ sources: this.#sources, grammar, mode, evidence, ...choice });
+    this.#verifier = createIncrementalVerifier({
+      sources: this.#sources,
+      grammar,
+      mode,
+      citations,
+      evidence,
+      ...choice,
+    });
   }
 
   /** The findings about the sources themselves. */
@@ -50,7 +57,8 @@ export class StreamedVerification {
   finish(): { readonly events: readonly StreamEvent[]; readonly verification: Verification } {
     const { events, response, parsed } = this.#verifier.finish();
     this.#checkSize(parsed);
-    const verification = describeResponse(response, parsed, this.#sources, this.#head.mode, this.#evidence);
+    const { mode, citations } = this.#head;
+    const verification = describeResponse(response, parsed, this.#sources, mode, this.#evidence, citations);
     return { events, verification };
   }
 

@@ -18,6 +18,8 @@ export const FINDING_REASONS = [
   'citation_id_unknown',
   'citation_id_repeated',
   'citation_outside_answer',
+  'citation_missing',
+  'citation_forbidden',
   'id_in_prose',
   'source_duplicate_id',
   'source_empty',

@@ -6,6 +6,7 @@
 import { type ClaimEvidence, needsCitation } from '../lexical/index.ts';
 import type { Span } from '../text/span.ts';
 import type { AnswerChoice } from './blocks.ts';
+import { type CitationPolicy, policyFindings } from './citation-policy.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
 import { suspectedInjections } from './injection.ts';
@@ -37,6 +38,8 @@ export type VerifyInput = {
   readonly answer?: AnswerChoice;
   /** With `answer_only`, text outside the answer block is a finding; default `full`. */
   readonly mode?: 'answer_only' | 'full';
+  /** With `required`, an answer that cites nothing is a finding; with `forbidden`, each citation; default `allowed`. */
+  readonly citations?: CitationPolicy;
 };
 
 /** `lexical` compares each claim with its cited sources by words; `none` checks the form only. */
@@ -120,7 +123,8 @@ export function verifyCitations(input: VerifyInput, options: VerifyOptions): Ver
     ...(input.grammar === undefined ? {} : { grammar: input.grammar }),
     ...(input.answer === undefined ? {} : { answer: input.answer }),
   });
-  return describeResponse(input.response, parsed, sources, input.mode ?? 'full', options.evidence);
+  const { response, mode = 'full', citations } = input;
+  return describeResponse(response, parsed, sources, mode, options.evidence, citations);
 }
 
 function rolloutSources({ tool_output, sources }: VerifyInput): Parameters<typeof sourcesOf>[0] {
@@ -132,6 +136,7 @@ function rolloutSources({ tool_output, sources }: VerifyInput): Parameters<typeo
 /**
  * Verifies a response that is already parsed. Like `verifyCitations`, with the parse and the sources given.
  * @param evidence `lexical`: compares the claims with their sources; a map: the evidence is already known.
+ * @param citations what the answer's citations are to the caller.
  */
 export function describeResponse(
   response: string,
@@ -139,10 +144,14 @@ export function describeResponse(
   sources: SourceSet,
   mode: 'answer_only' | 'full',
   evidence: 'none' | 'lexical' | ReadonlyMap<number, ClaimEvidence>,
+  citations: CitationPolicy = 'allowed',
 ): Verification {
   const extra = new FindingList();
   if (mode === 'answer_only') {
     for (const span of parsed.outside) extra.add({ reason: 'text_outside_answer', in: 'response', span });
+  }
+  for (const { reason, span, ...about } of policyFindings(parsed, citations)) {
+    extra.add({ reason, in: 'response', span, ...('claim' in about ? { claim: about.claim.index } : {}) });
   }
   if (parsed.answer !== null) {
     for (const span of idsInProse(response, parsed.answer, parsed.claims, sources)) {

@@ -1,5 +1,6 @@
 /** `POST /v1/verify`: checks the citations of a response against its sources, without a judge. */
 import * as z from 'zod';
+import { CITATION_POLICIES } from '../citations/citation-policy.ts';
 import {
   citedIdSchema,
   findingCountsSchema,
@@ -32,6 +33,11 @@ import {
 import type { InputProblem } from '../input-problem.ts';
 import { KNOWN_LANGUAGES } from '../lexical/index.ts';
 
+export const citationsSchema = z
+  .enum(CITATION_POLICIES)
+  .default('allowed')
+  .describe('required: an answer that cites nothing is a finding. forbidden: each citation of the answer is one.');
+
 export const verifyRequestSchema = z
   .strictObject({
     response: responseSchema.exactOptional(),
@@ -47,6 +53,7 @@ export const verifyRequestSchema = z
       .enum(['answer_only', 'full'])
       .default('full')
       .describe('answer_only: text outside the answer block is a finding.'),
+    citations: citationsSchema,
     offsets: offsetUnitSchema.exactOptional().describe('Unit of all offsets, as in the query. Default utf16.'),
   })
   .refine(hasOriginOrAnswer, oneOriginRule)
@@ -182,7 +189,7 @@ export function verifyRequested(
   evidence: 'none' | 'lexical',
   offsets: OffsetUnit = request.offsets ?? 'utf16',
 ): VerificationResult {
-  const { grammar, answer, mode, tool_output } = request;
+  const { grammar, answer, mode, citations, tool_output } = request;
   const response = verifiedResponse(request);
   const converted = validatedAnswer(request);
   const carried = converted?.sources ?? null;
@@ -190,7 +197,7 @@ export function verifyRequested(
   const parsed = parseResponse(response, sources, { grammar, ...(answer === undefined ? {} : { answer }) });
   const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
   if (problems.length > 0) return { ok: false, problems };
-  const verification = describeResponse(response, parsed, sources, mode, evidence);
+  const verification = describeResponse(response, parsed, sources, mode, evidence, citations);
   const texts = {
     response,
     ...(converted === null ? {} : { original: { text: converted.text, map: converted.map } }),

@@ -213,6 +213,16 @@ describe('POST /v1/verify', () => {
     expect(scored.finding_counts.citation_id_malformed).toBe(1);
   });
 
+  it('reports citations that are missing or forbidden, if the request says so', async () => {
+    const counts = async (fields: Readonly<Record<string, unknown>>) =>
+      (await verify({ ...VERIFY, grammar: 'bracket', ...fields })).finding_counts;
+    const [plain, cited] = ['The Aare is 288 kilometres long.', 'The Aare is 288 kilometres long [S1].'];
+    expect(await counts({ response: plain, citations: 'required' })).toEqual({ citation_missing: 1 });
+    expect(await counts({ response: cited, citations: 'forbidden' })).toEqual({ citation_forbidden: 1 });
+    expect(await counts({ response: plain })).toEqual({});
+    expect(await wrongFields(await send(post('/v1/verify', { ...VERIFY, citations: 'none' })))).toEqual(['citations']);
+  });
+
   it('reads every grammar and mode', async () => {
     const cited = await verify({ ...VERIFY, grammar: 'bracket', response: 'The Aare is 288 kilometres long [S1].' });
     expect(cited.claims[0]?.ids[0]).toMatchObject({ id: 'S1', source: 0 });

@@ -1,4 +1,5 @@
 /** The flags of `citeward verify`. */
+import { CITATION_POLICIES } from '../../../src/citations/citation-policy.ts';
 import { ANSWER_FORMATS } from '../../../src/citations/formats/names.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
@@ -26,6 +27,12 @@ export const verifySyntax: CommandSyntax = {
     },
     { name: 'answer', kind: 'text', value: ANSWERS.join('|'), help: 'Which text is the answer.' },
     { name: 'mode', kind: 'text', value: MODES.join('|'), help: 'Whether text outside the answer is a finding.' },
+    {
+      name: 'citations',
+      kind: 'text',
+      value: CITATION_POLICIES.join('|'),
+      help: 'Whether a missing citation, or each one, is a finding.',
+    },
     OFFSETS_FLAG,
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
     MAP_FLAG,
@@ -46,6 +53,7 @@ export function readVerifyFields(flags: Flags): Readonly<Record<string, unknown>
     answer_format: flags.choice('answer-format', ANSWER_FORMATS),
     answer: flags.choice('answer', ANSWERS),
     mode: flags.choice('mode', MODES),
+    citations: flags.choice('citations', CITATION_POLICIES),
     offsets: readOffsets(flags),
   });
 }

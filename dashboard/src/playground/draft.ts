@@ -1,4 +1,5 @@
 /** A draft: the rollout in the editor, its verification in the browser, and the request that scores it. */
+import type { CitationPolicy } from '../../../src/citations/citation-policy.ts';
 import { ANSWER_FORMATS } from '../../../src/citations/formats/names.ts';
 import { type CitedAnswer, readCitedAnswer } from '../../../src/citations/formats/read-answer.ts';
 import { GRAMMAR_NAMES, type GrammarName } from '../../../src/citations/grammars.ts';
@@ -164,7 +165,11 @@ export function scoreRequest(draft: Draft, recipe: string, judge: string): Reado
   };
 }
 
-export type ParseOptions = { readonly grammar: GrammarName; readonly mode: 'full' | 'answer_only' };
+export type ParseOptions = {
+  readonly grammar: GrammarName;
+  readonly mode: 'full' | 'answer_only';
+  readonly citations: CitationPolicy;
+};
 
 /** The first grammar in which the response has a citation; `snippet` if there is none. */
 export function grammarOf({ response }: Draft): GrammarName {
@@ -187,7 +192,7 @@ export type DraftVerification =
  * Verifies the draft with the parser and the lexical evidence of `POST /v1/verify?evidence=lexical`. Fast enough to run
  * on every keystroke.
  */
-export function verifyDraft(draft: Draft, { grammar, mode }: ParseOptions): DraftVerification {
+export function verifyDraft(draft: Draft, { grammar, mode, citations }: ParseOptions): DraftVerification {
   const began = performance.now();
   const { response, tool_output, sources: given } = draft;
   const sources = readSources(tool_output === null ? { sources: given } : { tool_output });
@@ -196,7 +201,7 @@ export function verifyDraft(draft: Draft, { grammar, mode }: ParseOptions): Draf
   if (problems.length > 0) {
     return { ok: false, problems: problems.map(({ path, message }) => `${path.join('.')}: ${message}`) };
   }
-  const verification = describeResponse(response, parsed, sources, mode, 'lexical');
+  const verification = describeResponse(response, parsed, sources, mode, 'lexical', citations);
   return { ok: true, verification, sources: sources.list, milliseconds: performance.now() - began };
 }
 

@@ -1,5 +1,6 @@
 /** The editor of a rollout; every keystroke verifies it again. */
 import { useState } from 'preact/hooks';
+import { CITATION_POLICIES } from '../../../src/citations/citation-policy.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { plural } from '../display/number-text.ts';
 import { criteriaOfLines, type Draft, linesOf, type ParseOptions } from './draft.ts';
@@ -77,6 +78,20 @@ export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
           >
             <option value="full">full: reasoning may precede the answer</option>
             <option value="answer_only">answer only</option>
+          </select>
+        </label>
+        <label class="field">
+          <span>Citations</span>
+          <select
+            value={options.citations}
+            onChange={(event) => {
+              const citations = CITATION_POLICIES.find((policy) => policy === event.currentTarget.value);
+              if (citations !== undefined) onOptions({ ...options, citations });
+            }}
+          >
+            <option value="required">required: an answer without one is a finding</option>
+            <option value="allowed">allowed</option>
+            <option value="forbidden">forbidden: each one is a finding</option>
           </select>
         </label>
         <label class="field">

@@ -68,7 +68,7 @@ type DeskProps = {
 
 function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
   const [draft, setDraft] = useState(initial);
-  const [options, setOptions] = useState<ParseOptions>({ grammar: 'snippet', mode: 'full' });
+  const [options, setOptions] = useState<ParseOptions>({ grammar: 'snippet', mode: 'full', citations: 'allowed' });
   const [recipe, setRecipe] = useState(DEFAULT_RECIPE);
   const [judge, setJudge] = useState('');
   const [isEditing, setEditing] = useState(isEmpty);

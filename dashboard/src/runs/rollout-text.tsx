@@ -26,7 +26,10 @@ export function RolloutText({ rollout }: { rollout: DetailedRollout }) {
 function Reading({ rollout, draft }: { rollout: DetailedRollout; draft: Draft }) {
   const report = rollout.detail?.report ?? null;
   const judged = report !== null && 'claims' in report ? report.claims : null;
-  const verified = useMemo(() => verifyDraft(draft, { grammar: grammarOf(draft), mode: 'full' }), [draft]);
+  const verified = useMemo(
+    () => verifyDraft(draft, { grammar: grammarOf(draft), mode: 'full', citations: 'allowed' }),
+    [draft],
+  );
   const claims = verified.ok ? verified.verification.claims : [];
   const states = useMemo(() => claimStatuses(claims, judged), [claims, judged]);
   const { active, panel, look, follow, leave } = useClaimFocus(claims.length);

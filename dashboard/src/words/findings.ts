@@ -111,6 +111,16 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
     meaning: 'No cited source contains this name.',
     weight: 'warning',
   },
+  citation_missing: {
+    title: 'No citation',
+    meaning: 'Citations are required, and the answer cites nothing.',
+    weight: 'fault',
+  },
+  citation_forbidden: {
+    title: 'Forbidden citation',
+    meaning: 'Citations are forbidden, and the answer cites here.',
+    weight: 'fault',
+  },
   id_in_prose: {
     title: 'Id outside a citation',
     meaning: 'The id of a source, or what looks like one, stands in the text and cites nothing.',

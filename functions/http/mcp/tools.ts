@@ -8,6 +8,7 @@ import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { originFields, responseSchema, sharedFields } from '../../../src/family/rollout-schema.ts';
 import { explainReward } from '../../../src/scoring/explain-reward.ts';
 import { recipeInputSchema, scoringFields } from '../../../src/wire/score.ts';
+import { citationsSchema } from '../../../src/wire/verify.ts';
 
 /** Sends a request to a route of this Worker as the caller. @param body `undefined` = GET. */
 export type AskRoute = (path: string, body?: unknown) => Promise<Response>;
@@ -31,6 +32,7 @@ export function addTools(server: McpServer, ask: AskRoute): void {
         response: responseSchema.describe('The answer with its citations.'),
         ...originFields,
         grammar: z.enum(GRAMMAR_NAMES).default('snippet').describe('The citation syntax of the answer.'),
+        citations: citationsSchema,
       }),
       annotations: READ_ONLY,
     },

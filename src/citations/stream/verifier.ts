@@ -11,19 +11,20 @@
  *   begins.
  *
  * Some findings are certain only at the end: a missing or unclosed answer, text after the answer, claims that cover
- * the answer, findings about claims without a letter or digit, ids in prose, and text that addresses a judge. Duplicate claims and
+ * the answer, findings about claims without a letter or digit, citations that are missing or forbidden, ids in prose, and text that addresses a judge. Duplicate claims and
  * uncited statements are in the final parse only.
  */
 
 import { hasContent } from '../../text/characters.ts';
 import { type Span, trimSpan } from '../../text/span.ts';
 import { type AnswerChoice, BlockState, blockTagNames } from '../blocks.ts';
+import { type CitationPolicy, policyFindings } from '../citation-policy.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from '../grammars.ts';
 import { suspectedInjections } from '../injection.ts';
 import { citesMany, coversAnswer, parseResponse } from '../parse.ts';
 import { idsInProse } from '../prose-ids.ts';
 import type { Tag } from '../tags.ts';
-import type { ParsedResponse, SourceSet } from '../types.ts';
+import type { Claim, ParsedResponse, SourceSet } from '../types.ts';
 import { type AnswerReader, ClaimComparison } from './answer-reader.ts';
 import { ElementReader } from './element-reader.ts';
 import { CitationFindings, EventList, type StreamEvent } from './events.ts';
@@ -41,6 +42,8 @@ export type IncrementalOptions = {
   readonly answer?: AnswerChoice;
   /** With `answer_only`, text outside the answer block is a finding; default `full`. */
   readonly mode?: 'answer_only' | 'full';
+  /** With `required`, an answer that cites nothing is a finding; with `forbidden`, each citation; default `allowed`. */
+  readonly citations?: CitationPolicy;
   /** With `lexical`, each claim is compared with its sources when it closes; default `none`. */
   readonly evidence?: 'none' | 'lexical';
 };
@@ -293,7 +296,7 @@ class StreamVerifier implements IncrementalVerifier {
     }
     const { answer } = this.#judged;
     for (const claim of parsed.claims) {
-      const citation = this.#grammar.form === 'marker' ? markersStart(response, claim) : claim.element.start;
+      const citation = this.#citationStart(response, claim);
       if (!hasContent(claim.text, 0, claim.text.length)) {
         if (citesMany(claim, this.#options.sources)) events.addFinding('ids_shotgun', claim.element, answer, citation);
         this.#comparison?.compare(claim, new CitationFindings(events, answer, citation));
@@ -302,6 +305,10 @@ class StreamVerifier implements IncrementalVerifier {
         events.addFinding('claim_covers_answer', claim.span, answer, citation);
       }
     }
+    for (const finding of policyFindings(parsed, this.#options.citations ?? 'allowed')) {
+      const citation = finding.reason === 'citation_forbidden' ? this.#citationStart(response, finding.claim) : null;
+      events.addFinding(finding.reason, finding.span, answer, citation);
+    }
     for (const span of idsInProse(response, parsed.answer, parsed.claims, this.#options.sources)) {
       events.addFinding('id_in_prose', span, answer, null);
     }
@@ -309,6 +316,11 @@ class StreamVerifier implements IncrementalVerifier {
     for (const span of suspectedInjections(response, parsed.answer.start, parsed.answer.end)) {
       events.addFinding('judge_injection_suspected', span, answer, null);
     }
+  }
+
+  /** Where the citation of a claim starts, as the events about it say. */
+  #citationStart(response: string, claim: Claim): number {
+    return this.#grammar.form === 'marker' ? markersStart(response, claim) : claim.element.start;
   }
 
   #reportNoAnswer(response: string): void {

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CITATION_POLICIES } from '../../../src/citations/citation-policy.ts';
 import { GRAMMAR_NAMES, GRAMMARS } from '../../../src/citations/grammars.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { sourcesFromList } from '../../../src/citations/sources.ts';
@@ -24,6 +25,7 @@ const options = fc
     grammar: fc.constantFrom(...GRAMMAR_NAMES),
     answer: fc.constantFrom('first', 'last', 'whole', undefined),
     mode: fc.constantFrom('full', 'answer_only'),
+    citations: fc.constantFrom(...CITATION_POLICIES),
     evidence: fc.constantFrom('none', 'none', 'none', 'lexical'),
   })
   .map(
@@ -44,6 +46,7 @@ const OF_CLAIMS: ReadonlySet<string> = new Set([
   'citation_id_repeated',
   'citation_url_alias',
   'citation_empty_claim',
+  'citation_forbidden',
   'markup_only',
   'ids_shotgun',
   'claim_covers_answer',
@@ -68,7 +71,8 @@ function checkAgainstBatch(text: string, streamed: Streamed, given: IncrementalO
     parsed.claims.map((claim) => ({ ...claim, duplicate_of: null })),
   );
 
-  const batch = describeResponse(text, parsed, given.sources, given.mode ?? 'full', given.evidence ?? 'none');
+  const { sources, mode = 'full', evidence = 'none', citations } = given;
+  const batch = describeResponse(text, parsed, sources, mode, evidence, citations);
   const found = batch.findings.slice(given.sources.findings.length);
   expectSame(findings.map((event) => key(event)).sort(), found.map((finding) => key(finding)).sort());
   // A finding about a citation is one about its claim. A citation without a claim has no such finding.
