@@ -1,7 +1,7 @@
 /**
  * An assertion for promptfoo (`type: javascript`, `value: file://…`). Contract: promptfoo, `src/assertions/javascript.ts`:
- * a function of the output and its context that returns a grading result. promptfoo has no value for "not scored": it
- * counts an assertion that throws as failed, with score 0.
+ * a function of the output and its context that returns a grading result. promptfoo has no value for "not scored":
+ * it counts an answer as an error where the file throws, and as failed where a function in a configuration throws.
  */
 import { DEFAULT_NAME, type EvaluationOptions, evaluated, rowOf, UnscoredError } from './evaluation.ts';
 
