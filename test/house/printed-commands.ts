@@ -158,6 +158,10 @@ function filledCommands(): ReadonlyMap<string, readonly string[]> {
     [`${CITEWARD} help \${command}`, ENTRIES.map(({ name }) => `${CITEWARD} help ${name}`)],
     [`${CITEWARD} batch \${command} BATCH --url URL`, batch('status', 'wait', 'fetch', 'cancel', 'redrive')],
     [`${CITEWARD} batch \${action} \${id} --url \${urlOf(flags)}`, batch('wait', 'fetch')],
+    [
+      `${CITEWARD} \${shown} --url \${url}`,
+      ['', ' --log'].map((log) => `${CITEWARD} rubrics show RUN PROMPT${log} --url URL`),
+    ],
     [`${CITEWARD} replay \${run}\${flags.join('')}`, [replay('RUN --url URL'), replay('--file RUN.jsonl')]],
     [
       `${CITEWARD} replay --file \${exportPath(run)} --set \${run.change}`,

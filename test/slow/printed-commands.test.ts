@@ -56,6 +56,7 @@ const NOT_RUN: readonly Exception[] = [
   { file: /./u, command: /^npm run pictures\b/u, reason: 'test/slow/pictures.test.ts runs it' },
   { file: /./u, command: /^npm run dev(?! --)/u, reason: 'starts the Worker that the other commands use' },
   { file: /./u, command: /^npm run demo:run\b/u, reason: 'runs before the others, which read what it leaves' },
+  { file: /./u, command: /^npm run demo:rubrics(?! -- --once$)/u, reason: 'test/slow/demo-rubrics.test.ts runs it' },
   { file: /./u, command: /rubrics edit RUN/u, reason: 'a criterion is retired once; docs/guides/rubrics.md edits one' },
   { file: /./u, command: /citeward serve\b/u, reason: 'stays; test/e2e/serve.test.ts starts it' },
   { file: /deploy/u, command: /npx wrangler /u, reason: 'needs an account' },
