@@ -5,6 +5,7 @@
 
 import type { Component } from '../../family/score.ts';
 import { composeCitation } from './citation-score.ts';
+import { breaksPolicy } from './cites.ts';
 import type { RefinerFacts } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 import type { RefinerScore } from './reply.ts';
@@ -15,10 +16,12 @@ type Judged = 'rubric' | 'citation';
 
 /** Which judgments can change this reward. A failure of any other judgment leaves the reward scored. */
 export function neededJudgments(
-  facts: Pick<RefinerFacts, 'has_answer' | 'format' | 'finish_reason'>,
+  facts: Pick<RefinerFacts, 'has_answer' | 'format' | 'finish_reason' | 'cites'> &
+    Partial<Pick<RefinerFacts, 'citation'>>,
   recipe: RefinerRecipe,
 ): readonly Judged[] {
   if (!facts.has_answer || isPenalised(facts.finish_reason, recipe)) return [];
+  if (breaksPolicy(facts, recipe) === true) return [];
   const needed: Judged[] = [];
   const gatedOut = recipe.gate_judge_score_with_format_bonus && facts.format[recipe.mode] === 0;
   if (rubricWeight(recipe) > 0 && !gatedOut) needed.push('rubric');
@@ -37,7 +40,7 @@ function rubricWeight(recipe: RefinerRecipe): number {
 /**
  * The refiner reward:
  *
- *     no answer -> 0
+ *     no answer, or one that breaks the citation policy -> 0
  *     rubric'  = rubric * format if gated, else rubric
  *     base     = (1 - w) * rubric' + w * citation  (convex)   or   rubric' + w * citation  (additive)
  *     reward   = verification_reward * base, or the penalty's value where it applies
@@ -50,7 +53,8 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
   const formatComponent: Component = { status: 'scored', value: format, weight: 0, contribution: 0 };
   const penalised = isPenalised(facts.finish_reason, recipe);
 
-  if (!facts.has_answer) {
+  const broken = breaksPolicy(facts, recipe);
+  if (!facts.has_answer || broken === true) {
     const none = (weight: number): Component => ({ status: 'scored', value: 0, weight, contribution: 0 });
     return finished({
       family: 'refiner',
@@ -58,7 +62,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
       base: 0,
       status: 'scored',
       reason: null,
-      decided_by: penalised ? 'non_stop_penalty' : 'no_answer',
+      decided_by: penalised ? 'non_stop_penalty' : facts.has_answer ? 'citation_policy' : 'no_answer',
       components: {
         rubric: none(rubricWeight(recipe)),
         citation: none(recipe.citation_weight),
@@ -93,7 +97,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
 
   const parts = [rubricPart, citationPart];
   const missing = parts.find((part) => part.status === 'unscored' && part.weight > 0);
-  const missingReason = missing?.status === 'unscored' ? missing.reason : null;
+  const missingReason = broken === null ? 'not_measured' : missing?.status === 'unscored' ? missing.reason : null;
   const nothing = dropped && ownRubricWeight === 0;
   const base = missingReason !== null || nothing ? null : sumOfParts(rubricPart, citationPart, recipe);
   const reason = penalised || base !== null ? null : (missingReason ?? 'nothing_to_score');

@@ -7,6 +7,7 @@ import { withJudgeOptions } from '../../family/judge-options.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { withTerms } from '../../family/terms.ts';
 import { type VotingComposer, withVotes } from '../../family/with-votes.ts';
+import { citationPolicyGaps } from './cites.ts';
 import { composeRefiner, neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
 import { refinerMonitor } from './monitor.ts';
@@ -33,6 +34,7 @@ const FIELDS = {
   verbatim_gate: 'measure',
   answer: 'measure',
   grammar: 'measure',
+  citations: 'compose',
   mode: 'compose',
   citation_weight: 'compose',
   mix: 'compose',
@@ -121,6 +123,7 @@ export const refinerComposer = withVotes(
               },
             };
           }),
+        ...citationPolicyGaps(after),
         ...finishReasonGaps<RefinerFacts>({
           before: before.non_stop_penalty.enabled,
           after: after.non_stop_penalty.enabled,

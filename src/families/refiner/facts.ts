@@ -39,6 +39,8 @@ const ownFactsSchema = z.strictObject({
   has_answer: z.boolean(),
   format: z.strictObject({ answer_only: z.literal([0, 1]), full: z.literal([0, 1]) }),
   finish_reason: finishReasonFactSchema,
+  // Whether the answer cites anything, invented ids too; only if the recipe has `citations`.
+  cites: z.boolean().exactOptional(),
   rubric: observedSchema(z.array(criterionFactSchema)),
   // Without duplicates: the cited statements in order, then the uncited ones.
   citation: observedSchema(z.array(z.discriminatedUnion('cited', [citedFactSchema, uncitedFactSchema]))),

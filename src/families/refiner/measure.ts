@@ -19,6 +19,7 @@ export function measureRefiner(plan: RefinerPlan, outcomes: RefinerOutcomes): Re
     has_answer: plan.parsed.answer !== null,
     format: plan.parsed.format,
     finish_reason: plan.finish_reason,
+    ...(plan.recipe.citations === undefined ? {} : { cites: plan.parsed.claims.length > 0 }),
     rubric: measureRubric(plan, outcomes.rubric),
     citation: measureCitation(plan, outcomes.citations),
     ...plan.counts,

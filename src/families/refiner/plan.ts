@@ -83,7 +83,12 @@ export function planRefiner(
   const evidence = evidenceOfClaims(sources, parsed.claims);
   const claims = plannedClaims(parsed, evidence, recipe);
   const needed = neededJudgments(
-    { has_answer: parsed.answer !== null, format: parsed.format, finish_reason: finishReason },
+    {
+      has_answer: parsed.answer !== null,
+      format: parsed.format,
+      finish_reason: finishReason,
+      cites: parsed.claims.length > 0,
+    },
     recipe,
   );
   const wanted = (part: 'rubric' | 'citation'): boolean =>

@@ -9,6 +9,7 @@
  * each.
  */
 import * as z from 'zod';
+import { CITATION_POLICIES } from '../../citations/citation-policy.ts';
 import { GRAMMAR_NAMES } from '../../citations/grammars.ts';
 import {
   hasBatch,
@@ -37,6 +38,12 @@ export const refinerRecipeSchema = z
       .enum(GRAMMAR_NAMES)
       .describe(
         'How the answer writes its citations; judges read them as snippet tags in every grammar. Absent = snippet.',
+      )
+      .exactOptional(),
+    citations: z
+      .enum(CITATION_POLICIES)
+      .describe(
+        'required: an answer that cites nothing earns 0. forbidden: one that cites earns 0. Absent = allowed: both count.',
       )
       .exactOptional(),
     mode: z.enum(['answer_only', 'full']).describe('Whether text outside the answer block breaks the format.'),
@@ -78,6 +85,7 @@ export type RefinerRecipe = Readonly<z.infer<typeof refinerRecipeSchema>>;
 
 export const REFINER_FORMULA = [
   'no answer: reward = 0, scored',
+  'citations required and the answer has none, or forbidden and it has one: reward = 0, scored',
   "s'       = s for a positive criterion, 1 - s for a negative one; s = verdict (0, 1, 2) / 2",
   "rubric   = sum(weight * s') / sum(weight), static criteria times static_weight, left out if instance_rubrics_only;",
   "           with negatives_require_positive the negatives' part times the positives' mean",

@@ -24,7 +24,7 @@ import { termComponents } from '../../family/term-schemas.ts';
 const scoreFields = {
   family: z.literal('refiner'),
   ...rewardFields,
-  decided_by: decidedBy(['components', 'no_answer', 'non_stop_penalty']),
+  decided_by: decidedBy(['components', 'no_answer', 'citation_policy', 'non_stop_penalty']),
   components: z.strictObject({
     rubric: componentSchema,
     citation: componentSchema,

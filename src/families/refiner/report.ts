@@ -10,7 +10,9 @@ export function reportRefiner(
   facts: RefinerFacts,
 ): Pick<RefinerReply, 'criteria' | 'claims' | 'statements' | 'findings' | 'finding_counts' | 'format'> {
   // Lexical findings (a number that no cited source has, a copied claim) are listed whatever judge gave the verdicts.
-  const verified = describeResponse(plan.response, plan.parsed, plan.sources, plan.recipe.mode, plan.evidence);
+  const { response, parsed, sources, evidence } = plan;
+  const { mode, citations } = plan.recipe;
+  const verified = describeResponse(response, parsed, sources, mode, evidence, citations);
   return {
     criteria: reportCriteria(plan, facts),
     claims: reportClaims(plan, facts, verified.claims),
