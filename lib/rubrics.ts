@@ -1,6 +1,7 @@
 /**
  * Rubrics that evolve during a run: the ids of criteria and sets, the log of a prompt, the fold over it under the rules of
- * dr-tulu, open-instruct or your own, and the rows of both trainers. Pure: it asks no model and stores nothing.
+ * dr-tulu, open-instruct or your own, and the rows of both trainers. Only `makeRubrics` asks a model and stores what it
+ * wrote; the rest is pure.
  *
  * @example
  * const row = readTrainingRow(groundTruth);
@@ -11,6 +12,7 @@
  * const set = setId(setOf(foldLog(log, rules)));
  * log = [...log, ...observe(log, { event: 'scored', step: 1, group: 'g', set, statistics }, rules, set).events];
  */
+export type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
 export {
   checkLog,
   foldLog,
@@ -49,3 +51,5 @@ export {
   writeRowWithSet,
   writeTrainingRow,
 } from '../src/rubrics/training-row.ts';
+export type { MakeRubricsReply } from '../src/wire/make-rubrics.ts';
+export { type MakeRubricsOptions, makeRubrics, type RubricsInput } from './make-rubrics.ts';
