@@ -14,7 +14,7 @@ import {
   textSchema,
 } from '../family/rollout-schema.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
-import { MAX_COMPARED, MAX_CRITERIA, MAX_MADE_CRITERIA } from '../limits.ts';
+import { MAX_CRITERIA, MAX_GROUP, MAX_MADE_CRITERIA } from '../limits.ts';
 import { REJECTIONS, type RejectionReason } from '../rubrics/check-criteria.ts';
 import { DEFAULT_MOST, type MadeRubrics, type RubricsToMake } from '../rubrics/make-rubrics.ts';
 import { polaritySchema, setEntrySchema } from '../rubrics/rubric-set.ts';
@@ -37,9 +37,11 @@ export const makeRubricsRequestSchema = z
     reference: textSchema.exactOptional().describe('An answer that is known to be right.'),
     responses: z
       .array(responseSchema)
-      .max(MAX_COMPARED)
+      .max(MAX_GROUP)
       .default([])
-      .describe('Answers whose quality the criteria are to tell apart.'),
+      .describe(
+        'Answers whose quality the criteria are to tell apart: up to a whole group, as /v1/groups shows its generator.',
+      ),
     reads: z
       .enum(['answer', 'response'])
       .default('answer')

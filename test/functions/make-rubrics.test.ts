@@ -109,6 +109,21 @@ describe('groups under an evolving rubric', () => {
     expect(log).toMatch(/"judgment":"[0-9a-f]{64}"/);
   });
 
+  it('of the largest size are read whole, and POST /v1/rubrics takes what was made of them', async () => {
+    scripts.set('two', writes([LENGTH], []));
+    const question = fresh();
+    const responses = Array.from({ length: 64 }, (_, n) => `<answer>It is ${n} km long.</answer>`);
+    const rows = { ...{ question, responses, positive_rubrics: ['Gives a length'] }, recipe: ROLLOUT.recipe };
+    const run = { id: 'whole-group', step: 0, group: 'g' };
+    const body = { ...rows, tool_output: ROLLOUT.tool_output, run, evolution: { generator: 'two' } };
+    const group = groupResponseSchema.parse(await (await send(post('/v1/groups', body))).json());
+    expect(group.evolution?.generation).toMatchObject({ status: 'proposed', proposed: [{}] });
+    const existing = { persistent: [{ polarity: 'positive', description: 'Gives a length' }] };
+    const again = await made({ question, responses, existing, judge: 'two', judgments: 'only' });
+    expect(again.responses).toHaveLength(64);
+    expect(again.criteria).toMatchObject([{ description: LENGTH }]);
+  });
+
   it('keep their set and their rewards if the judge fails', async () => {
     scripts.set('three', down);
     const { evolution, rewards } = await groupOf(0, 'unmade', 'three');
@@ -163,6 +178,7 @@ it.each([
   [{ question: 'q', tool_output: 't', sources: [] }, ['tool_output']],
   [{ question: 'q', existing: { gone: [] } }, ['existing.gone']],
   [{ question: 'q', responses: [1] }, ['responses[0]']],
+  [{ question: 'q', responses: Array.from({ length: 65 }, () => 'r') }, ['responses']],
 ])('%j is refused', async (body, fields) => {
   expect(await wrongFields(await send(post('/v1/rubrics', body)))).toEqual(fields);
 });

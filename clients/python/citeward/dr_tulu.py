@@ -26,6 +26,7 @@ Differences, each because the published code loses or mixes something:
 * A criterion without a score enters no statistics. Citeward's verifier (``citeward.open_instruct``) logs none;
   dr-tulu's own writes 0 for a failed judge call, so a group in which no response earned anything is not recorded: it
   cannot be told from an outage, which would retire all criteria.
+* A generation reads the first 64 responses to a prompt; ``evolving_rubrics/responses_left_out`` counts the others.
 * A step is recorded once, so a step that is repeated after a restart changes nothing.
 * If nothing was scored, nothing is capped. The published code then keeps a random choice.
 

@@ -18,6 +18,7 @@ Differences, each because the published code loses or mixes something:
   logged as a warning with the set that stays.
 * A wrong row, key or setting raises, because it would fail at every step. So does a step in which the judge refuses
   every generation, such as one that writes no criteria.
+* A generation reads the first 64 responses to a prompt; ``evolving_rubrics/responses_left_out`` counts the others.
 * The step of a prompt proposes once, so a step that is repeated after a restart changes nothing.
 
 Contract: allenai/open-instruct e6c3044a, ``open_instruct/rubrics/evolving_rubric_step.py`` (``RubricManager``) and
@@ -42,8 +43,8 @@ from citeward.settings import Settings
 _FAMILY = "dr-tulu"
 _QUESTIONS = ("query", "Question")
 _DESCRIPTIONS = ("description", "rubric_item", "Ingredient")
-#: The most responses that one generation reads (``POST /v1/rubrics``).
-_MOST_RESPONSES = 16
+#: The most responses that one generation reads (``POST /v1/rubrics``): those of a whole group there.
+_MOST_RESPONSES = 64
 
 Criterion = Mapping[str, Any]
 
@@ -215,6 +216,7 @@ def evolve(
         "criteria": [criterion for criterion, _ in row.own],
     }
     rubrics = client.start_rubrics(place.run, start)["rubrics"]
+    left_out = max(len(responses) - _MOST_RESPONSES, 0)
     asked = {
         "question": row.question,
         "responses": list(responses[:_MOST_RESPONSES]),
@@ -224,7 +226,7 @@ def evolve(
         made = client.make_rubrics(asked)
     except Unscored as failure:
         logger.warning("no criteria at step %s: %s; the prompt keeps set %s", at["step"], failure, rubrics["set"]["id"])
-        return Evolved(row.written(rubrics, place.label), rubrics, None, failure)
+        return Evolved(row.written(rubrics, place.label), rubrics, None, failure, left_out)
     proposal = {
         **at,
         "under": rubrics["set"]["id"],
@@ -233,7 +235,7 @@ def evolve(
         "responses": made["responses"],
     }
     rubrics = client.start_rubrics(place.run, {**start, "proposal": proposal})["rubrics"]
-    return Evolved(row.written(rubrics, place.label), rubrics, len(made["criteria"]), None)
+    return Evolved(row.written(rubrics, place.label), rubrics, len(made["criteria"]), None, left_out)
 
 
 def evolve_groups(
@@ -264,6 +266,8 @@ class Evolved:
     #: The number of new criteria; ``None`` = the generation failed, for ``failure``.
     made: int | None
     failure: Unscored | None
+    #: The number of last responses that the generation did not read.
+    left_out: int
 
 
 def metrics_of(results: Sequence[Evolved]) -> dict[str, Any]:
@@ -279,6 +283,7 @@ def metrics_of(results: Sequence[Evolved]) -> dict[str, Any]:
         "evolving_rubrics/generation_failed": len(results) - len(made),
         **{f"evolving_rubrics/generation_failed/{reason}": count for reason, count in reasons.items()},
         "evolving_rubrics/num_new": sum(made),
+        "evolving_rubrics/responses_left_out": sum(one.left_out for one in results),
         **totals,
     }
 

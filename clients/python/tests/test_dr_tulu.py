@@ -136,6 +136,15 @@ class Live(LiveTestCase):
         self.assertEqual(metrics["evolving_rubrics/generation_failed/judge_timeout"], 1)
         self.assertRegex(logged.output[0], "step 1: judge_timeout: late; the prompt keeps set [0-9a-f]{64}")
 
+    def test_a_generation_reads_up_to_64_responses(self) -> None:
+        buffer = RubricBuffer(arguments(), [ROW])
+        asked: list[Any] = []
+        with mock.patch.object(Client, "make_rubrics", lambda _, fields: asked.append(fields) or made()):
+            responses = [f"r{number}" for number in range(66)]
+            _, metrics = asyncio.run(buffer.evolve(responses, [ROW] * 66, 0))
+        self.assertEqual(asked[0]["responses"], responses[:64])
+        self.assertEqual(metrics["evolving_rubrics/responses_left_out"], 2)
+
     def test_a_group_that_earned_nothing_is_not_recorded(self) -> None:
         buffer = RubricBuffer(arguments(), [ROW])
         rows, _ = self.evolve(buffer, 0, made(A="positive"))
