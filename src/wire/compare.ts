@@ -99,13 +99,16 @@ function pairsOf(size: number, { opponents, seed }: CompareRequest['schedule']):
 /** What a request asks to compare. @throws Error if the request was not validated. */
 export function requestedComparison(request: CompareRequest, readSources: SourceReader): Comparing {
   const { question, tool_output, sources = [], criteria, responses, schedule } = request;
+  const origin = tool_output === undefined ? { sources } : { tool_output };
   const pairs = pairsOf(responses.length, schedule);
   if (pairs === null) throw new Error('requestedComparison: the schedule was not validated');
   return {
     question,
     criteria: criteria.map((one) => (typeof one === 'string' ? { description: one } : one)),
     sources: tool_output === undefined ? sourcesFromList(sources) : readSources(tool_output),
-    answers: responses.map((sample) => judgedText(typeof sample === 'string' ? sample : sampleOf({}, sample).response)),
+    answers: responses.map((sample) =>
+      judgedText(typeof sample === 'string' ? sample : sampleOf(origin, sample).response),
+    ),
     pairs,
   };
 }

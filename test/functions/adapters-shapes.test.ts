@@ -57,6 +57,24 @@ describe('slime', () => {
     }
   });
 
+  it('reads the response as the answer of a vendor where the label names its format', async () => {
+    const { tool_output: _, ...others } = LABEL;
+    const sources = [{ id: 'https://aare.example', text: 'The Aare is 288 kilometres long.' }];
+    const label = { ...others, sources, answer_format: 'markdown' };
+    const asked = (response: string, fields: object) =>
+      send(requestOf('slime', { reply: 'object' }, { response, label: { ...label, ...fields } }));
+    const text = 'The Aare is 288 kilometres long [1].\n\n## References\n\n1. https://aare.example\n';
+    const reply: unknown = await (await asked(text, {})).json();
+    const plain = '<answer><snippet id="https://aare.example">The Aare is 288 kilometres long</snippet>.\n\n</answer>';
+    expect(reply).toEqual(await (await asked(plain, { answer_format: undefined })).json());
+    const url = { type: 'web_search_result_location', url: 'https://aare.example', title: 'A', cited_text: '288' };
+    const message = [{ type: 'text', text: 'The Aare is 288 kilometres long', citations: [url] }];
+    expect((await asked(JSON.stringify(message), { answer_format: 'anthropic' })).status).toBe(200);
+    for (const wrong of [text, '{}']) {
+      expect(await wrongFields(await asked(wrong, { answer_format: 'anthropic' }))).toEqual(['response']);
+    }
+  });
+
   it('takes the prompt for the question where the label has none: a text, or the last message of the user', async () => {
     const { question: _, ...label } = LABEL;
     const { reward } = await score(ROLLOUT);

@@ -44,6 +44,7 @@ const longer = (first: string, second: string) =>
 const JUDGES: readonly JudgeBackend[] = [
   scripted('longest', longer),
   scripted('place', () => 'first'),
+  scripted('citing', (first) => (first.includes('snippet id="bridge"›It opened.') ? 'first' : 'second')),
   scripted('last', () => 'second'),
   scripted('broken', (first, second) => (first.includes('X') ? null : longer(first, second))),
   scripted('half', (first, second) =>
@@ -125,6 +126,14 @@ describe('POST /v1/compare', () => {
       if (reward !== null) expect(reward).toBe(whole.rewards[answer]);
     });
     expect(reply.valid).toBe(1);
+  });
+
+  it("shows the judge a vendor's answer with the ids of the request's sources", async () => {
+    const citations = [{ type: 'page_location', document_index: 0, document_title: 'B', cited_text: 'It opened.' }];
+    const responses = ['b', { cited_answer: [{ type: 'text', text: 'It opened.', citations }] }];
+    const sources = [{ id: 'bridge', text: 'It opened.' }];
+    const reply = await compared(requestOf('cited', { responses, sources, judge: 'citing' }));
+    expect(reply.rewards).toEqual([0, 1]);
   });
 
   it('settles a pair by one tie, whatever the missing judgment would say', async () => {

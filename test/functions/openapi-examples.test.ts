@@ -279,7 +279,9 @@ async function scoring(): Promise<void> {
   const group = { id: RUN, step: 0, group: 'bridge' };
   const body = { ...row, recipe, responses: [right, wrong], detail: 'reward', run: group, store_text: true };
   await example('postGroups', { json: body });
-  await example('postCompare', { json: { question, tool_output, responses: [right, wrong] } });
+  const citations = [{ type: 'page_location', document_index: 0, document_title: 'Aare', cited_text: '288' }];
+  const cited_answer = [{ type: 'text', text: 'The Aare is 288 kilometres long.', citations }];
+  await example('postCompare', { json: { question, tool_output, responses: [right, { cited_answer }, wrong] } });
   const members = [{ reward: 7.5 }, { reward: 2 }, { reward: null }];
   await example('postAdvantages', { json: { rule: 'mean', groups: [{ id: 'bridge', members }] } });
   await example('getRecipes');

@@ -199,6 +199,13 @@ describe('what is refused before the stream begins', () => {
     expect(
       await wrongFields(await send(request(lines({ ...HEAD, sources: [], respons: 1, grammar: 'x' }, [])))),
     ).toEqual(['grammar', 'respons', 'tool_output']);
+    const head = { ...HEAD, cited_answer: [], answer_format: 'openai' };
+    const vendors = await problemOf(await send(request(lines(head, []))), 422, 'input_invalid');
+    const whole = { message: expect.stringContaining('whole as cited_answer to POST /v1/verify') };
+    expect(vendors.errors).toMatchObject([whole, whole]);
+    const event = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'It' } };
+    const { errors } = await errorOf(await send(request(`${JSON.stringify(HEAD)}\n${JSON.stringify(event)}\n`)));
+    expect(errors).toMatchObject([{ path: 'line[2]', message: expect.stringContaining('cited_answer') }]);
     expect(await wrongFields(await send(request('{"delta":"x"}\n')))).toEqual(['delta', 'tool_output']);
     const verifyBody = { ...HEAD, response: 'x' };
     expect(await wrongFields(await send(request(lines(verifyBody, []))))).toEqual(['response']);

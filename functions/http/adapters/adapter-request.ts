@@ -61,7 +61,7 @@ export function labelledSample({ label, output, question, family, run, known }: 
   const read = readLabel(label.value, family, label.path);
   if (!read.ok) throw new RequestError({ reason: 'input_invalid', problems: read.problems });
   const place: Sample['place'] = ([first, ...rest]) =>
-    first === 'response' || first === 'messages'
+    first === 'response' || first === 'messages' || first === 'cited_answer'
       ? [...output.path, ...rest]
       : [...read.path, ...(first === undefined ? [] : [first]), ...rest];
   const rollout = labelledRollout(read.label, output.value, question);

@@ -11,6 +11,7 @@ import type { StreamEvent } from '../../../src/citations/stream/events.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { verifiedResponse, verifyQuerySchema, verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
 import {
+  type VerifyStreamHead,
   verifyStreamDeltaSchema,
   verifyStreamHeadSchema,
   verifyStreamQuerySchema,
@@ -40,7 +41,7 @@ export const verifyRoutes = new Hono<AppEnvironment>()
     const lease = c.get('bodyLease');
     const body = new BodyLines(c.req.raw, lease);
     try {
-      const head = parseText((await body.next()) ?? '', verifyStreamHeadSchema);
+      const head = headOf((await body.next()) ?? '');
       const verification = new StreamedVerification(head, evidence);
       const release = lease.hold();
       const events = eventStream(
@@ -79,12 +80,39 @@ function sendAll(events: EventStream, all: readonly StreamEvent[]): void {
   events.sendAll(all.map(({ type, ...data }) => ({ name: type, data })));
 }
 
+/** Citations of a vendor's stream come after their text, so its claims cannot be told while it arrives. */
+const NO_VENDOR_STREAM =
+  "a stream takes the response's text; collect the vendor's answer, or the list of its events, and send it whole as " +
+  'cited_answer to POST /v1/verify';
+
+function headOf(line: string): VerifyStreamHead {
+  try {
+    return parseText(line, verifyStreamHeadSchema);
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.failure.reason !== 'input_invalid') throw error;
+    const problems = error.failure.problems.map(({ path, message }) =>
+      path[0] === 'cited_answer' || path[0] === 'answer_format'
+        ? { path, message: NO_VENDOR_STREAM }
+        : { path, message },
+    );
+    throw new RequestError({ reason: 'input_invalid', problems });
+  }
+}
+
 function deltaOf(line: string, number: number): string {
   const value = parseJson(line, number);
   const parsed = verifyStreamDeltaSchema.safeParse(value);
   if (parsed.success) return parsed.data.delta;
+  if (isVendorEvent(value)) throw invalidInput(['line', number], NO_VENDOR_STREAM);
   const problems = problemsOfIssues(parsed.error.issues, value, ['line', number]);
   throw new RequestError({ reason: 'input_invalid', problems });
+}
+
+/** Whether the line is an event of a vendor's stream: Anthropic, OpenAI and Cohere name a type, Gemini has candidates. */
+function isVendorEvent(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const names = ['type', 'candidates', 'choices', 'contentBlockDelta'];
+  return names.some((name) => Object.hasOwn(value, name));
 }
 
 function parseJson(line: string, number: number): unknown {

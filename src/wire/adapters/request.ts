@@ -3,6 +3,8 @@
  * options, because the URL is the only setting that trainers expose.
  */
 import * as z from 'zod';
+import type { AnswerFormatName } from '../../citations/formats/names.ts';
+import { requestedAnswer } from '../../citations/formats/requested-answer.ts';
 import { type FamilyName, RECIPE_NAMES } from '../../families/composers.ts';
 import { familyOf } from '../../families/registry.ts';
 import type { Rollout } from '../../family/rollout.ts';
@@ -112,12 +114,19 @@ export function textOfMessage({ content }: z.infer<typeof chatMessageSchema>): s
 const {
   response: _response,
   messages: _messages,
-  cited_answer: _citedAnswer,
-  answer_format: _answerFormat,
+  cited_answer: citedAnswerSchema,
+  answer_format,
   ...sampleFields
 } = responseFields;
 
-const labelFields = { ...sharedFields, ...sampleFields };
+const labelFields = {
+  ...sharedFields,
+  ...sampleFields,
+  answer_format: answer_format.describe(
+    'The response is the answer of a vendor in this format, as POST /v1/score takes it in cited_answer: Markdown as it ' +
+      'is, the other formats as the text of their JSON.',
+  ),
+};
 
 /**
  * The label of a row, with the field names of `POST /v1/score`. Unlike the request around it, it refuses unknown
@@ -191,8 +200,14 @@ export function labelledRollout(
   output: PolicyOutput,
   asked: string | undefined,
 ): Result<Rollout, readonly InputProblem[]> {
-  const { trajectory, run: _run, ...fields } = label;
+  const { trajectory, run: _run, answer_format, ...fields } = label;
   const question = asked === undefined ? {} : { question: asked };
+  if (answer_format !== undefined) {
+    const isText = 'response' in output && trajectory === undefined;
+    return isText
+      ? citedRollout({ ...question, ...fields, answer_format }, output.response)
+      : { ok: false, error: [{ path: ['answer_format'], message: 'only with a response that is one text' }] };
+  }
   const isTranscript = trajectory?.markup !== undefined;
   if ('response' in output && !isTranscript)
     return { ok: true, value: rolloutOf({ ...question, ...fields, ...output }) };
@@ -200,4 +215,29 @@ export function labelledRollout(
   const conversation = { messages, ...(trajectory === undefined ? {} : { trajectory }) };
   const read = readMessages(conversation);
   return read.ok ? { ok: true, value: rolloutOf({ ...question, ...fields, ...conversation }) } : read;
+}
+
+type CitedFields = Omit<Label, 'run' | 'trajectory'> & { readonly answer_format: AnswerFormatName };
+
+/** Builds the rollout of a row whose response is the answer of a vendor. */
+function citedRollout(fields: CitedFields, response: string): Result<Rollout, readonly InputProblem[]> {
+  const isMarkdown = fields.answer_format === 'markdown';
+  const { data: cited_answer } = citedAnswerSchema.safeParse(isMarkdown ? response : jsonOf(response));
+  if (cited_answer === undefined) {
+    const message = `expected the text of the JSON of an answer, because answer_format is ${fields.answer_format}`;
+    return { ok: false, error: [{ path: ['response'], message }] };
+  }
+  const cited = { ...fields, cited_answer };
+  const reading = requestedAnswer(cited);
+  if (reading !== null && !reading.ok) return reading;
+  return { ok: true, value: rolloutOf(cited) };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
