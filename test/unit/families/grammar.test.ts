@@ -76,6 +76,17 @@ describe('the grammar of a recipe', () => {
     await expect(scorer.score({ ...rollout, response }, recipe)).rejects.toThrow(/grammar/);
   });
 
+  it.each(['carr-exact', 'longtrace-rl', 'dr-tulu', 'grpo-tcr'] as const)(
+    '%s reads one: the field is refused',
+    async (base) => {
+      const response = '<answer>It opened in 1937 [S1].</answer>';
+      const score = (fields: Readonly<Record<string, unknown>>) =>
+        scorer.score({ ...rollout, response }, { base, ...fields });
+      await expect(score({ grammar: 'bracket' })).rejects.toThrow('grammar');
+      await expect(score({ citations: 'required' })).rejects.toThrow('citations');
+    },
+  );
+
   it('a replay needs the same grammar; snippet is the same as none', () => {
     const plain = REFINER_RECIPES['refiner-rl-balanced'];
     const gaps = (grammar: GrammarName) => refinerComposer.gaps(plain, { ...plain, grammar }, ['grammar']);
