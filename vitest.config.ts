@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import { ensureDashboard, hasDashboard, placeApiDocument } from './scripts/build-dashboard.ts';
+import { bundledSources } from './scripts/bundled-sources.ts';
 
 /**
  * Tests that wait for processes, sockets and clocks get a second attempt in CI, so that one delay does not fail a run of
@@ -24,13 +25,17 @@ const ofProcesses = {
   fileParallelism: false,
 } as const;
 
-function inWorkerd(): ReturnType<typeof cloudflareTest> {
-  return cloudflareTest({
-    main: './test/functions/worker.ts',
-    wrangler: { configPath: './wrangler.toml' },
-    remoteBindings: false,
-    miniflare: { bindings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' } },
-  });
+/** The plugins of tests that run inside workerd. */
+function inWorkerd() {
+  return [
+    bundledSources('test/{functions,slow-functions,contract,house,unit}/*.ts'),
+    cloudflareTest({
+      main: './test/functions/worker.ts',
+      wrangler: { configPath: './wrangler.toml' },
+      remoteBindings: false,
+      miniflare: { bindings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' } },
+    }),
+  ];
 }
 
 // workerd takes no Worker whose assets are missing.
@@ -44,7 +49,8 @@ const ofProperties = { setupFiles: ['./test/unit/property-seed.ts'], provide: { 
 
 export default defineConfig({
   test: {
-    // Two workers where tests compute: Vitest leaves one processor out, which is half of a small machine.
+    // Two workers where tests compute: Vitest leaves one processor out, which is half of a small machine. Three and
+    // four where they also wait.
     // Request logs of tests that pass are noise.
     silent: 'passed-only',
     projects: [
@@ -53,6 +59,8 @@ export default defineConfig({
           name: 'unit',
           environment: 'node',
           maxWorkers: 2,
+          // Files share what they import, which is a third of the time: no unit test changes a module's state.
+          isolate: false,
           ...ofProperties,
           include: ['test/unit/**/*.test.ts'],
           // The standard limit of 5 s is missed on a busy machine.
@@ -60,30 +68,29 @@ export default defineConfig({
         },
       },
       {
-        plugins: [inWorkerd()],
+        plugins: inWorkerd(),
         test: {
           name: 'functions',
           ...attempts,
           // A model server that misbehaves on request.
           globalSetup: ['./test/contract/stub-backend.ts'],
-          maxWorkers: 2,
+          maxWorkers: 3,
           ...ofProperties,
           include: ['test/functions/**/*.test.ts'],
           testTimeout: 20_000,
         },
       },
-      // Three files at a time: they wait more than they work.
       {
         test: {
           name: 'e2e',
           ...ofProcesses,
           fileParallelism: true,
-          maxWorkers: 3,
+          maxWorkers: 4,
           include: ['test/e2e/**/*.test.ts'],
         },
       },
       {
-        plugins: [inWorkerd()],
+        plugins: inWorkerd(),
         test: {
           name: 'slow-functions',
           ...attempts,

@@ -30,7 +30,12 @@ beforeAll(async () => {
         ],
         negative: [{ title: 'Unit', description: 'Gives the length in miles only.' }],
       };
-      const content = body.includes('BROKEN') ? 'no criteria' : JSON.stringify(reply);
+      // Refused for good: an answer without criteria would be asked for again for half a minute.
+      if (body.includes('BROKEN')) {
+        response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"not this one"}}');
+        return;
+      }
+      const content = JSON.stringify(reply);
       const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ model: 'model', choices }));
     });
@@ -96,7 +101,7 @@ test('a row without criteria is named, and never printed as done', async () => {
   const made = await citeward('rubrics', 'make', rows, '--url', worker.url);
   expect(made.code).toBe(1);
   expect(jsonLines(made.stdout)).toHaveLength(1);
-  expect(made.stderr).toContain('line 2: judge_reply_invalid: ');
+  expect(made.stderr).toContain('line 2: judge_request_refused: ');
   expect(made.stderr).toContain('line 3: question: required: a string');
   expect(made.stderr).toMatch(/line 4: existing\.persistent\[0\]\.description: /);
   expect(made.stderr).toContain('1 failed · 2 bad lines');
