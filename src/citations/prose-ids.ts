@@ -10,6 +10,12 @@ import type { Claim, SourceSet } from './types.ts';
 /** `indexOf` found nothing. */
 const NONE = -1;
 
+const DIGIT = 0x30;
+/** The units where something may begin: `<` and digits. One look-up dismisses all others. */
+const MARKS = new Uint8Array(128);
+MARKS[LESS_THAN] = LESS_THAN;
+MARKS.fill(DIGIT, DIGIT, DIGIT + 10);
+
 /**
  * The ids in the text of an answer outside the markup of its claims, in time linear in its length.
  *
@@ -24,25 +30,31 @@ export function idsInProse(text: string, answer: Span, claims: readonly Claim[],
   const isId = idRecogniser(sources);
   let close = 0;
   for (const { start, end } of proseOf(answer, claims)) {
+    let wordFrom = start;
     for (let at = start; at < end; at++) {
-      const begin = text.charCodeAt(at);
-      if (begin === LESS_THAN && beginsTag(text, at)) {
+      const code = text.charCodeAt(at);
+      const mark = code < MARKS.length ? MARKS[code] : 0;
+      if (mark === LESS_THAN) {
         // Tags without a claim have findings of their own. The place is kept, so that many open tags cost one search.
-        if (close < at && close !== NONE) close = text.indexOf('>', at);
-        if (close > at && close < end) at = close;
+        if (beginsTag(text, at)) {
+          if (close <= at && close !== NONE) close = text.indexOf('>', at);
+          if (close > at && close < end) at = close;
+        }
+        wordFrom = at + 1;
+      } else if (mark === DIGIT) {
+        // Few words have a digit: only theirs are read, from their beginning.
+        let from = at;
+        while (from > wordFrom && isWordPart(text.charCodeAt(from - 1))) from--;
+        let letters = 0;
+        for (let i = from; i < at; i++) if (isAsciiLetter(text.charCodeAt(i))) letters++;
+        for (; at < end && isWordPart(text.charCodeAt(at)); at++) if (isAsciiLetter(text.charCodeAt(at))) letters++;
+        // The word ends before `at`, which begins no other word and is read again if it begins a tag.
+        const to = at--;
+        wordFrom = to;
+        if (letters === 0 || to - from > MAX_ID_CHARS) continue;
+        const span = { start: from, end: trimmedEnd(text, from, to) };
+        if (isId(text.slice(span.start, span.end))) found.push(span);
       }
-      if (!isWordPart(begin)) continue;
-      const from = at;
-      let letters = 0;
-      let digits = 0;
-      for (; at < end && isWordPart(text.charCodeAt(at)); at++) {
-        const code = text.charCodeAt(at);
-        if (isAsciiDigit(code)) digits++;
-        else if (isAsciiLetter(code)) letters++;
-      }
-      if (letters === 0 || digits === 0 || at - from > MAX_ID_CHARS) continue;
-      const span = { start: from, end: trimmedEnd(text, from, at) };
-      if (isId(text.slice(span.start, span.end))) found.push(span);
     }
   }
   return found;

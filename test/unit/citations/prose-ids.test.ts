@@ -38,9 +38,17 @@ describe('an id in prose', () => {
     ['words without a digit', ['Smith', 'Jones'], 'Smith says so.'],
     ['other words with a dash', ['doc_1'], 'A 12-hour flight of the F-16.'],
     ['an unclosed citation, which has a finding of its own', ['S1'], 'It opened <snippet id=S1>in 1937.'],
+    ['a tag right after a word', ['S1'], 'It opened<a href="S1">in 1937</a>.'],
     ['citations', ['S1', 'S2'], '<snippet id=S1,S2>It opened <snippet id=S2>in 1937</snippet>.</snippet>'],
   ])('is not seen in %s', (_name, ids, text) => {
     expect(found(ids, text)).toEqual([]);
+  });
+
+  it('is not seen in a tag at the start of the text', () => {
+    const text = '<a href="S1">It opened</a>';
+    expect(idsInProse(text, { start: 0, end: text.length }, [], sourcesFromList([{ id: 'S1', text: 'x' }]))).toEqual(
+      [],
+    );
   });
 
   it('is not seen in the markers of a marker grammar', () => {
