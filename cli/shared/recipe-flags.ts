@@ -11,15 +11,20 @@ export type RecipeFlag = string | Fields;
 export type FieldChanges = Fields;
 
 /** Reads `--recipe NAME | JSON | @FILE`. @throws UsageError */
-export async function readRecipe(text: string): Promise<RecipeFlag> {
-  if (text.startsWith('@')) return parseObject(await readTextFile(text.slice(1)), `the recipe in ${text.slice(1)}`);
-  return text.trimStart().startsWith('{') ? parseObject(text, 'the recipe') : text;
+export function readRecipe(text: string): Promise<RecipeFlag> {
+  return readNameOrObject('recipe', 'the recipe', text);
 }
 
-function parseObject(text: string, what: string): Fields {
+/** Reads a flag whose value is a name, JSON or @FILE. @param what it is, for errors. @throws UsageError */
+export async function readNameOrObject(flag: string, what: string, text: string): Promise<string | Fields> {
+  if (text.startsWith('@')) return parseObject(flag, await readTextFile(text.slice(1)), `${what} in ${text.slice(1)}`);
+  return text.trimStart().startsWith('{') ? parseObject(flag, text, what) : text;
+}
+
+function parseObject(flag: string, text: string, what: string): Fields {
   const value = parseJson(text);
-  if (!value.ok) throw new UsageError(`--recipe: ${what} is not JSON: ${value.error}`);
-  if (!isFields(value.value)) throw new UsageError(`--recipe: ${what} is not a JSON object`);
+  if (!value.ok) throw new UsageError(`--${flag}: ${what} is not JSON: ${value.error}`);
+  if (!isFields(value.value)) throw new UsageError(`--${flag}: ${what} is not a JSON object`);
   return value.value;
 }
 

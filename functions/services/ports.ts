@@ -78,7 +78,10 @@ export type ScoringPlatform = {
   readonly makeRubrics: RubricMaker;
 };
 
-export type ReplayPlatform = ScoringPlatform & { readonly ledger: LedgerReader };
+export type ReplayPlatform = ScoringPlatform & {
+  readonly ledger: LedgerReader;
+  readonly rubrics: Pick<RunRubrics, 'list' | 'read'>;
+};
 
 export type AgentPlatform = ScoringPlatform & {
   /** `null` = the deployment has no sandbox. */

@@ -6,22 +6,31 @@
 
 import * as z from 'zod';
 import type { Recipe } from '../../src/families/composers.ts';
-import type { Rollout } from '../../src/family/rollout.ts';
+import { familyOf } from '../../src/families/registry.ts';
+import type { Rollout, SignedCriterionInput } from '../../src/family/rollout.ts';
 import { responseFields, rolloutOf, sharedFields } from '../../src/family/rollout-schema.ts';
 import type { UnscoredReason } from '../../src/family/score.ts';
 import { samplesOf } from '../../src/family/shared-limits.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
+import type { ReplayedRubricsInput } from '../../src/rubrics/replayed-set.ts';
 import { sampledGroups } from '../../src/runs/group-sample.ts';
 import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
 import { gapsOf, type Measurement, type PreparedGroup, replayPrepared } from '../../src/runs/replay-group.ts';
-import { findMissing, type Measurer, type RowsOfGroup, replayLines } from '../../src/runs/replay-lines.ts';
+import {
+  findMissing,
+  type Measurer,
+  type ReplayParts,
+  type RowsOfGroup,
+  replayLines,
+} from '../../src/runs/replay-lines.ts';
+import { ReplayedRubrics } from '../../src/runs/replay-rubrics.ts';
 import { findStepProblems, StepRefused } from '../../src/runs/replay-step.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import type { ReplayLine, ReplayRequest } from '../../src/wire/replay.ts';
 import { chooseJudge } from '../backends/configured.ts';
 import { RequestError, type RequestFailure } from '../failures.ts';
-import type { StoredRun } from '../ledger/run-list.ts';
+import { lifeOf, type StoredRun } from '../ledger/run-list.ts';
 import type { DetailPlace } from '../ledger/run-rows.ts';
 import type { ReplayPlatform } from './ports.ts';
 import { scoreOne } from './score.ts';
@@ -50,6 +59,8 @@ export async function startReplay(
   const planned = await planReplay(run.id, recorded, request);
   if (!planned.ok) return { ok: false, error: { reason: 'input_invalid', problems: planned.problems } };
   const { plan } = planned;
+  const rubrics = request.rubrics === undefined ? null : await rubricsOf(request.rubrics, run, platform);
+  if (rubrics !== null && !rubrics.ok) return rubrics;
   const groups = () => sampledGroups(rowsOfGroups(platform, run, request.steps), request.sample);
   const refusal = await refusalOf(plan, run, platform, groups);
   if (refusal !== null) return { ok: false, error: refusal };
@@ -57,21 +68,40 @@ export async function startReplay(
   if (problems.length > 0) return { ok: false, error: { reason: 'input_invalid', problems } };
   const judges = plan.measures.kind !== 'nothing';
   const measurer = judges ? new RunMeasurer(plan, run, platform) : null;
-  return { ok: true, value: { lines: linesOf(groups(), plan, measurer), judges } };
+  return { ok: true, value: { lines: linesOf(groups(), plan, { measurer, rubrics: rubrics?.value ?? null }), judges } };
 }
 
 /** The lines of the reply. @throws RequestError also if judging gave a step components that do not fit the rule. */
 async function* linesOf(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
-  measurer: Measurer | null,
+  parts: ReplayParts,
 ): AsyncGenerator<ReplayLine> {
   try {
-    yield* replayLines(groups, plan, measurer);
+    yield* replayLines(groups, plan, parts);
   } catch (error) {
     if (error instanceof StepRefused) throw new RequestError({ reason: 'input_invalid', problems: error.problems });
     throw error;
   }
+}
+
+/** The other sets of the run's evolving rubrics, or why there are none. */
+async function rubricsOf(
+  asked: ReplayedRubricsInput,
+  run: StoredRun,
+  { rubrics }: ReplayPlatform,
+): Promise<Result<ReplayedRubrics, RequestFailure>> {
+  if ((await rubrics.list(run, null, 1)).length === 0) {
+    const message = 'the run has no evolving rubrics: leave the field out';
+    return { ok: false, error: { reason: 'input_invalid', problems: [{ path: ['rubrics'], message }] } };
+  }
+  const life = lifeOf(run);
+  const readLog = async (prompt: string) => {
+    const stored = await rubrics.read(life, prompt);
+    if (stored === null) return null;
+    return { rules: stored.rules, log: stored.events.flatMap(({ superseded, entry }) => (superseded ? [] : [entry])) };
+  };
+  return { ok: true, value: new ReplayedRubrics(asked, readLog) };
 }
 
 async function* rowsOfGroups(
@@ -132,7 +162,8 @@ class RunMeasurer implements Measurer {
         const recipe = after.get(row.recipe);
         if (recipe === undefined) throw new Error('measure: the run lacks the recipe of a row');
         const place = places.get(placeKey(row)) ?? null;
-        measured[position] = await this.#measureRow(row, recipe, place, gaps[position] ?? []);
+        const criteria = prepared.rubrics[position]?.criteria ?? null;
+        measured[position] = await this.#measureRow(row, recipe, { place, gaps: gaps[position] ?? [], criteria });
       }
     };
     await Promise.all(Array.from({ length: Math.min(REPLAY_CONCURRENCY, wanted.length) }, work));
@@ -146,14 +177,25 @@ class RunMeasurer implements Measurer {
   #wanted(prepared: PreparedGroup, after: ReplayPlan['after']): boolean[] {
     if (this.#plan.measures.kind === 'all') return prepared.rows.map(() => true);
     const { samples } = replayPrepared(prepared, after);
-    return samples.map((sample) => sample.after.reward === null && !BEYOND_A_JUDGE.has(sample.after.reason));
+    return samples.map(
+      ({ after: { reward, reason }, rubric }) =>
+        reward === null && !BEYOND_A_JUDGE.has(reason) && (rubric === null || rubric.set !== null),
+    );
   }
 
   async #measureRow(
     row: LedgerRow,
     recipe: Recipe,
-    place: DetailPlace | null,
-    gaps: readonly string[],
+    {
+      place,
+      gaps,
+      criteria,
+    }: {
+      readonly place: DetailPlace | null;
+      readonly gaps: readonly string[];
+      /** The criteria of the set that scores the rollout in the replay; `null` = those of its text. */
+      readonly criteria: readonly SignedCriterionInput[] | null;
+    },
   ): Promise<Measurement | null> {
     const detail = place === null ? null : await this.#platform.ledger.detail(place);
     if (detail === null || detail.rollout === null) {
@@ -162,7 +204,13 @@ class RunMeasurer implements Measurer {
       // if another judge is requested, the missing text itself is the gap.
       return gaps.length === 0 && this.#plan.measures.kind === 'missing' ? null : { gaps: [...gaps, 'rollout.text'] };
     }
-    return this.#judge(readStoredRollout(detail.rollout), recipe, row);
+    const rollout = readStoredRollout(detail.rollout);
+    const port = criteria === null ? undefined : familyOf(row.facts).rubric;
+    return this.#judge(
+      port === undefined || criteria === null ? rollout : port.withCriteria(rollout, criteria),
+      recipe,
+      row,
+    );
   }
 
   async #judge(rollout: Rollout, recipe: Recipe, row: LedgerRow): Promise<Measurement> {

@@ -177,8 +177,11 @@ export interface RubricPort<F extends BaseFacts = BaseFacts> {
   positions(criteria: readonly SignedCriterionInput[]): readonly number[];
   /** The score of each criterion of the facts, in [0, 1]; `null` = no judge gave one. */
   scores(facts: F): readonly number[] | null;
-  /** The facts as if the row had only the criteria at these positions. Criteria of the recipe stay. */
-  only(facts: F, positions: ReadonlySet<number>): F;
+  /**
+   * The facts as if the row had only the criteria at these positions, with these weights, which are above 0. Criteria of
+   * the recipe stay.
+   */
+  only(facts: F, weights: ReadonlyMap<number, number>): F;
 }
 
 /** A family of the service: what scoring reads, and what the ledger, the wire and the documents read. */

@@ -12,7 +12,12 @@ export function persistentReward(
   recipe: Recipe,
   { entries, positions }: Pick<RecordedSet, 'entries' | 'positions'>,
 ): number | null {
-  const kept = new Set(entries.flatMap(({ type }, n) => (type === 'persistent' ? (positions[n] ?? []) : [])));
+  const kept = new Map(
+    entries.flatMap(({ type, weight }, n) => {
+      const position = positions[n];
+      return type === 'persistent' && position !== undefined ? [[position, weight] as const] : [];
+    }),
+  );
   const { rubric } = familyOf(facts);
   if (rubric === undefined || kept.size === 0) return null;
   return compose(rubric.only(facts, kept), recipe).reward;

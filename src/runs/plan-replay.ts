@@ -11,6 +11,7 @@ import {
   resolveRecipe,
 } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
+import type { ReplayedRubricsInput } from '../rubrics/replayed-set.ts';
 import { type ChangedField, mayLeaveGaps, type RecipeValues, recipeChange } from './gaps.ts';
 import type { ReplayRule } from './replay-group.ts';
 import type { SweepValue } from './replay-report.ts';
@@ -33,6 +34,8 @@ type ReplayOptions = {
   readonly judge?: string;
   /** With `judge` and without `fill`: which of its independent judgments. Default 0. */
   readonly replicate?: number;
+  /** Other sets of the evolving rubrics. Default: the recorded ones. */
+  readonly rubrics?: ReplayedRubricsInput;
 };
 
 type ReplayPoint = { readonly value: SweepValue; readonly after: ReadonlyMap<string, Recipe> };
@@ -50,6 +53,8 @@ export type ReplayPlan = {
   /** Whether the report has a line for each rollout. */
   readonly samples: boolean;
   readonly measures: ReplayMeasures;
+  /** `null` = the sets that scored the groups. */
+  readonly rubrics: ReplayedRubricsInput | null;
   /**
    * Whether any rollout can lack an observation that the other recipes read. If so, the whole run is checked first.
    */
@@ -98,6 +103,7 @@ export async function planReplay(
       advantages: request.advantages,
       samples: request.samples,
       measures: measuresOf(request),
+      rubrics: request.rubrics ?? null,
       mayLeaveGaps: others.some((other) => leavesGaps(recorded, other)),
     },
   };

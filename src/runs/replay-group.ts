@@ -5,6 +5,7 @@
 import { BUILT_IN, type Composers, type Facts } from '../families/composers.ts';
 import type { Contributions } from '../family/contributions.ts';
 import type { BaseFacts } from '../family/facts.ts';
+import type { SignedCriterionInput } from '../family/rollout.ts';
 import type { BaseScore, Component, UnscoredReason } from '../family/score.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages, type Degenerate } from '../scoring/advantages.ts';
@@ -56,6 +57,8 @@ export type ReplayedSample<Row extends ReplayRow = LedgerRow> = {
    * unscored.
    */
   readonly gaps: readonly string[];
+  /** The set of an evolving rubric that scores it here, and the criteria without a verdict; `null` = as recorded. */
+  readonly rubric: { readonly set: string | null; readonly missing: readonly string[] } | null;
   readonly sign: SignChange;
 };
 
@@ -90,6 +93,22 @@ export type PreparedGroup<Row extends ReplayRow = LedgerRow> = {
   readonly advantages: ReplayRule;
   readonly before: Side;
   readonly composers: Composers;
+  /** The rubric of each row in the replay, by index; `null` or absent = the recorded one. */
+  readonly rubrics: readonly (OtherRubric | null)[];
+};
+
+/** The set of an evolving rubric that scores a rollout in a replay (replay-rubrics.ts). */
+export type OtherRubric = {
+  /** The id of the set; `null` = unknown. */
+  readonly set: string | null;
+  /** Its criteria, for a judge; `null` = unknown. */
+  readonly criteria: readonly SignedCriterionInput[] | null;
+  /** The facts under the set; the recorded ones if there is a gap. */
+  readonly facts: BaseFacts;
+  /** The ids of the criteria that have no verdict for the rollout. */
+  readonly missing: readonly string[];
+  /** Why there is no reward; `[]` = nothing is missing. */
+  readonly gaps: readonly string[];
 };
 
 /** The result of measuring a rollout again: its facts under the other recipe, or the names of what is still missing. */
@@ -127,6 +146,7 @@ export function prepareGroup<Row extends ReplayRow>(
   recipes: RecipesOfRun,
   options: ReplayRule = 'mean',
   composers: Composers = BUILT_IN,
+  rubrics: PreparedGroup['rubrics'] = [],
 ): PreparedGroup<Row> {
   const members = rows.map(
     (row): Member => ({
@@ -144,7 +164,7 @@ export function prepareGroup<Row extends ReplayRow>(
     if (member === undefined) return 'different';
     return composers.compose(member.facts, member.recipe).reward === row.reward ? 'alone' : 'different';
   });
-  return { rows, recorded, recipes, advantages: options, before, composers };
+  return { rows, recorded, recipes, advantages: options, before, composers, rubrics };
 }
 
 /**
@@ -160,12 +180,17 @@ export function replayPrepared<Row extends ReplayRow>(
   const finderOf = findersOf(prepared.recipes, recipes, composers);
   const gaps = rows.map((row, position) => {
     const again = measured[position] ?? null;
-    if (again === null) return finderOf(row)(row.facts);
+    const rubric = prepared.rubrics[position] ?? null;
+    if (again === null) {
+      const own = finderOf(row)(rubric?.facts ?? row.facts);
+      return rubric === null || rubric.gaps.length === 0 ? own : [...rubric.gaps, ...own];
+    }
     return 'gaps' in again ? again.gaps : NO_GAPS;
   });
   const members = rows.map((row, position): Member => {
     const again = measured[position] ?? null;
-    const facts = again !== null && 'facts' in again ? again.facts : row.facts;
+    const recorded = prepared.rubrics[position]?.facts ?? row.facts;
+    const facts = again !== null && 'facts' in again ? again.facts : recorded;
     const open = (gaps[position] ?? NO_GAPS).length > 0;
     return { facts, recipe: recipeOf(row, recipes, 'other'), open, sample: row.sample };
   });
@@ -179,6 +204,7 @@ export function replayPrepared<Row extends ReplayRow>(
       before: one,
       after: other,
       gaps: gaps[position] ?? NO_GAPS,
+      rubric: rubricOf(prepared.rubrics[position] ?? null, measured[position] ?? null),
       sign: signChange(one, other),
     };
   });
@@ -198,6 +224,12 @@ export function replayPrepared<Row extends ReplayRow>(
 }
 
 const NO_GAPS: readonly string[] = [];
+
+/** Measured facts have verdicts on all criteria of the set. */
+function rubricOf(rubric: OtherRubric | null, again: Measurement | null): ReplayedSample['rubric'] {
+  if (rubric === null) return null;
+  return { set: rubric.set, missing: again !== null && 'facts' in again ? [] : rubric.missing };
+}
 
 function scoreAt({ scores }: Side, position: number): ReplayedScore {
   const score = scores[position];

@@ -33,19 +33,40 @@ export type Measurer = {
   readonly counts: NonNullable<ReplayReportLineOf<'summary'>['measured']> & { readonly judge_calls: number };
 };
 
-/** Streams the lines of a replay. @param measurer required if the plan measures anything. */
+/** Chooses the rubric of each row, by index; `null` = the recorded one. */
+export type RubricChooser = { of(rows: RowsOfGroup): Promise<PreparedGroup['rubrics']> };
+
+/** What a replay needs besides the rows. */
+export type ReplayParts = {
+  /** Required if the plan measures anything. */
+  readonly measurer?: Measurer | null;
+  /** Required if the plan has other sets of evolving rubrics. */
+  readonly rubrics?: RubricChooser | null;
+};
+
+/** Streams the lines of a replay. */
 export function replayLines(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
-  measurer: Measurer | null = null,
+  parts: ReplayParts = {},
 ): AsyncGenerator<ReplayReportLine> {
-  return plan.points === null ? plainLines(groups, plan, measurer) : sweepLines(groups, plan, plan.points);
+  return plan.points === null ? plainLines(groups, plan, parts) : sweepLines(groups, plan, plan.points, parts);
 }
 
-function headOf({ run, changes, measures }: ReplayPlan): ReplayReportLineOf<'replay'> {
+async function prepared(
+  rows: RowsOfGroup,
+  plan: ReplayPlan,
+  { rubrics = null }: ReplayParts,
+): Promise<PreparedGroup<LedgerRow>> {
+  if (plan.rubrics !== null && rubrics === null) throw new Error('replay: no logs of the evolving rubrics');
+  return prepareGroup(rows, plan.before, plan.advantages, undefined, await rubrics?.of(rows));
+}
+
+function headOf({ run, changes, measures, rubrics }: ReplayPlan): ReplayReportLineOf<'replay'> {
   return {
     kind: 'replay',
     run,
+    ...(rubrics === null ? {} : { rubrics }),
     judge: measures.kind === 'all' ? measures.judge : null,
     recipes: changes.map(({ before, after, changed }) => ({ before, after, changed: [...changed] })),
   };
@@ -54,12 +75,13 @@ function headOf({ run, changes, measures }: ReplayPlan): ReplayReportLineOf<'rep
 async function* plainLines(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
-  measurer: Measurer | null,
+  parts: ReplayParts,
 ): AsyncGenerator<ReplayReportLine> {
+  const { measurer = null } = parts;
   yield headOf(plan);
   const replay = new RunReplay();
   const judges = plan.measures.kind === 'all' ? new ComparedJudges(plan.measures.judge) : null;
-  const replayed = replayedGroups(groups, plan, measurer, judges);
+  const replayed = replayedGroups(groups, plan, parts, judges);
   for await (const together of finishedTogether(replayed, ({ step }) => step, plan.advantages)) {
     for (const group of finishGroups(together, plan.advantages)) {
       const over = replay.add(group);
@@ -88,14 +110,15 @@ async function* plainLines(
 async function* replayedGroups(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
-  measurer: Measurer | null,
+  parts: ReplayParts,
   judges: ComparedJudges | null,
 ): AsyncGenerator<ReplayedGroup> {
+  const { measurer = null } = parts;
   for await (const rows of groups) {
-    const prepared = prepareGroup(rows, plan.before, plan.advantages);
-    const measured = measurer === null ? [] : await measurer.measure(prepared, plan.after);
+    const group = await prepared(rows, plan, parts);
+    const measured = measurer === null ? [] : await measurer.measure(group, plan.after);
     if (judges !== null) compare(judges, rows, measured);
-    yield replayPrepared(prepared, plan.after, measured);
+    yield replayPrepared(group, plan.after, measured);
   }
 }
 
@@ -110,6 +133,7 @@ async function* sweepLines(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
   points: NonNullable<ReplayPlan['points']>,
+  parts: ReplayParts,
 ): AsyncGenerator<ReplayReportLine> {
   yield headOf(plan);
   const sweep = new SweepReplay(points);
@@ -117,7 +141,7 @@ async function* sweepLines(
   for await (const together of finishedTogether(groups, stepOf, plan.advantages)) {
     const step = together[0] === undefined ? null : stepOf(together[0]);
     if (read.groups > 0 && step !== read.step) yield { kind: 'progress', step: read.step, rollouts: read.rollouts };
-    sweep.add(together.map((rows) => prepareGroup(rows, plan.before, plan.advantages)));
+    sweep.add(await Promise.all(together.map((rows) => prepared(rows, plan, parts))));
     const rollouts = together.reduce((sum, rows) => sum + rows.length, read.rollouts);
     read = { step, rollouts, groups: read.groups + together.length };
   }
@@ -154,6 +178,14 @@ function groupLine({ step, group, samples, tau, degenerate }: ReplayedGroup): Re
     after: side('after'),
     flipped: samples.filter(({ sign }) => sign === 'flipped').length,
     tau,
+    ...(samples.every(({ rubric }) => rubric === null) ? {} : { rubrics: rubricsOf(samples) }),
+  };
+}
+
+function rubricsOf(samples: ReplayedGroup['samples']): NonNullable<ReplayReportLineOf<'group'>['rubrics']> {
+  return {
+    sets: samples.map(({ rubric }) => rubric?.set ?? null),
+    missing: samples.map(({ rubric }) => [...(rubric?.missing ?? [])]),
   };
 }
 

@@ -7,6 +7,7 @@ import { componentSchema, unscoredReasonSchema } from '../family/score.ts';
 import { JUDGED_QUESTIONS } from '../family/verdict-levels.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
+import { replayedRubricsSchema } from '../rubrics/replayed-set.ts';
 
 const countSchema = z.int().min(0);
 const stepSchema = z.int().min(0);
@@ -60,7 +61,10 @@ const replayFiguresShape = {
     .strictObject({ before: countSchema, after: countSchema, became: countSchema, ceased: countSchema })
     .describe('Groups without a training signal.'),
   unscored: z.strictObject({ before: byName, after: byName }).describe('Rollouts without a reward, by reason.'),
-  gaps: byName.describe('Rollouts whose reward needs something unobserved: recipe.<measure field> or rollout.<field>.'),
+  gaps: byName.describe(
+    'Rollouts whose reward needs something unobserved: recipe.<measure field> or rollout.<field>; with rubrics also ' +
+      'rubric_set.criteria (criteria without a verdict) and rubric_set.log (the log lacks the set that scored them).',
+  ),
   recorded: z
     .strictObject({ equal: countSchema, alone: countSchema, different: countSchema })
     .describe(
@@ -152,6 +156,7 @@ export const replayReportLineSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('replay'),
     run: z.string(),
+    rubrics: replayedRubricsSchema.exactOptional(),
     judge: z.string().nullable().describe('The judge that judges every rollout again; null = none.'),
     recipes: z.array(
       z.strictObject({
@@ -180,6 +185,15 @@ export const replayReportLineSchema = z.discriminatedUnion('kind', [
     after: groupSideSchema,
     flipped: countSchema.describe('Samples whose advantage changes between positive and negative.'),
     tau: z.number().min(-1).max(1).nullable(),
+    rubrics: z
+      .strictObject({
+        sets: z.array(sha256Schema.nullable()).describe('The set that scores each sample; null = unknown.'),
+        missing: z
+          .array(z.array(sha256Schema))
+          .describe('Of each sample: the criteria of the set that have no verdict. Such a sample has no reward.'),
+      })
+      .exactOptional()
+      .describe('With rubrics, for groups that an evolving rubric scored. In the order of the samples.'),
   }),
   z.strictObject({ kind: z.literal('step'), step: stepSchema.nullable(), ...replayFiguresShape }),
   z.strictObject({

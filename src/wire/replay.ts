@@ -1,6 +1,7 @@
 /** `POST /v1/runs/{id}/replay`: the request, and the lines of its reply. */
 import * as z from 'zod';
 import { MAX_NAME_CHARS, MAX_REPLICATE, MAX_SAMPLE_SEED, MAX_SWEEP_POINTS } from '../limits.ts';
+import { replayedRubricsSchema } from '../rubrics/replayed-set.ts';
 import { replayReportLineSchema, sweepValueSchema } from '../runs/replay-report.ts';
 import { advantageProblems, groupAdvantagesSchema } from './groups.ts';
 import { problemSchema } from './problem.ts';
@@ -29,6 +30,7 @@ export const replayRequestSchema = z
       })
       .exactOptional()
       .describe('Replays once per value of one field, in one pass over the run.'),
+    rubrics: replayedRubricsSchema.exactOptional(),
     advantages: groupAdvantagesSchema
       .default('mean')
       .describe('As in POST /v1/groups, for all groups of a step; verl-gdpo is refused: a run has no response_tokens.'),
@@ -64,10 +66,13 @@ export const replayRequestSchema = z
       .exactOptional()
       .describe('Replays a random share of the groups only. The same seed chooses the same groups.'),
   })
-  .superRefine(({ recipe, sweep, fill, judge, replicate, advantages: options, steps }, context) => {
+  .superRefine(({ recipe, sweep, rubrics, fill, judge, replicate, advantages: options, steps }, context) => {
     const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    if (recipe === undefined && sweep === undefined && judge === undefined && !fill) {
-      issue(['recipe'], 'expected recipe, sweep, judge or fill: what should be replayed');
+    if ([recipe, sweep, rubrics, judge].every((given) => given === undefined) && !fill) {
+      issue(['recipe'], 'expected recipe, sweep, rubrics, judge or fill: what should be replayed');
+    }
+    if (rubrics !== undefined && judge !== undefined && !fill) {
+      issue(['judge'], 'with rubrics only together with fill: judges are compared under the recorded sets');
     }
     if (fill && sweep !== undefined) issue(['fill'], 'not together with sweep: a sweep asks no judge');
     if (judge !== undefined && sweep !== undefined) issue(['judge'], 'not together with sweep: a sweep asks no judge');

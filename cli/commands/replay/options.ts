@@ -1,7 +1,9 @@
 /** The flags of `citeward replay`, read as the request of `POST /v1/runs/{id}/replay`. */
 
 import { problemsOfIssues } from '../../../src/input-problem.ts';
-import { MAX_REPLICATE, MAX_SAMPLE_SEED } from '../../../src/limits.ts';
+import { MAX_REPLICATE, MAX_RUN_STEP, MAX_SAMPLE_SEED } from '../../../src/limits.ts';
+import { EVOLUTION_PRESET_NAMES } from '../../../src/rubrics/evolution-rules.ts';
+import { replayedRubricsSchema } from '../../../src/rubrics/replayed-set.ts';
 import { parseSweep } from '../../../src/runs/sweep.ts';
 import { ADVANTAGE_PRESET_NAMES } from '../../../src/scoring/advantage-presets.ts';
 import { GDPO_PRESET_NAMES } from '../../../src/scoring/gdpo.ts';
@@ -10,7 +12,7 @@ import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { CITEWARD } from '../../shared/program.ts';
-import { changedRecipe, readChanges, readRecipe } from '../../shared/recipe-flags.ts';
+import { changedRecipe, readChanges, readNameOrObject, readRecipe } from '../../shared/recipe-flags.ts';
 import { flagProblem } from '../../shared/worker-failures.ts';
 
 const REPLAY_FLAGS: readonly FlagDescription[] = [
@@ -23,6 +25,18 @@ const REPLAY_FLAGS: readonly FlagDescription[] = [
     help: 'Replay once for each value of a field; also FIELD=A,B,C.',
   },
   { name: 'picture', kind: 'text', value: 'FILE.svg', help: 'With --sweep: write a chart as an SVG file.' },
+  {
+    name: 'rubrics-at',
+    kind: 'text',
+    value: 'STEP',
+    help: 'Score all groups of a prompt under its evolving rubric at the end of this step.',
+  },
+  {
+    name: 'rubrics-rules',
+    kind: 'text',
+    value: 'PRESET|JSON|@FILE',
+    help: 'Evolve the rubrics under other rules: cap, retire, persistent, again; or citeward, dr-tulu, open-instruct.',
+  },
   { name: 'judge', kind: 'text', value: 'JUDGE', help: 'Judge every rollout again with this judge, and compare.' },
   { name: 'replicate', kind: 'text', value: 'N', help: 'With --judge: its independent judgment N (default 0).' },
   { name: 'fill', kind: 'switch', help: 'Judge what the run did not observe; with --judge JUDGE by that judge.' },
@@ -51,6 +65,8 @@ export const replaySyntax: CommandSyntax = {
     'Weights, gates and penalties are recomputed from the recorded facts, without text or judge calls.',
     'A field that changes the questions to the judge needs new judgments: --fill obtains them; without',
     'it the replay is refused, and the error lists what is missing.',
+    'Criteria of another rubric that have no verdict for a rollout leave it without a reward: they are',
+    'listed, and --fill has a judge judge them.',
     'std: over n - 1. flipped: share of advantages that change sign. tau: Kendall within groups, against',
     'the recorded rewards. degenerate: groups whose rewards are all equal; in brackets how many became',
     'so (+) or stopped being so (-).',
@@ -72,6 +88,7 @@ export async function readReplayRequest(
         ? { set: { ...changes } }
         : null;
   const [sweep, judge, steps] = [readSweep(flags), flags.text('judge'), readSteps(flags)];
+  const rubrics = await readRubrics(flags);
   const replicate = flags.count('replicate', { min: 0, max: MAX_REPLICATE });
   const share = flags.count('share', { min: 1, max: 100 });
   const seed = flags.count('seed', { min: 0, max: MAX_SAMPLE_SEED });
@@ -80,6 +97,7 @@ export async function readReplayRequest(
   const input = {
     ...(recipe === null ? {} : { recipe: typeof recipe === 'string' ? recipe : { ...recipe } }),
     ...(sweep === null ? {} : { sweep: { field: sweep.field, values: [...sweep.values] } }),
+    ...(rubrics === null ? {} : { rubrics }),
     ...(judge === null ? {} : { judge }),
     ...(replicate === null ? {} : { replicate }),
     ...(share === null ? {} : { sample: { share: share / 100, seed: seed ?? 0 } }),
@@ -90,9 +108,9 @@ export async function readReplayRequest(
   };
   if (flags.text('picture') !== null && sweep === null) throw new UsageError('--picture needs --sweep');
   if (flags.isOn('samples') && !flags.isOn('json')) throw new UsageError('--samples needs --json');
-  if (recipe === null && sweep === null && judge === null && !flags.isOn('fill')) {
+  if (recipe === null && sweep === null && rubrics === null && judge === null && !flags.isOn('fill')) {
     throw new UsageError(
-      'the replay changes nothing: give --recipe, --set, --sweep, --judge or --fill',
+      'the replay changes nothing: give --recipe, --set, --sweep, --rubrics-at, --rubrics-rules, --judge or --fill',
       `Example: ${CITEWARD} replay RUN --url URL --set citation_weight=0.5`,
     );
   }
@@ -108,6 +126,21 @@ function readSweep(flags: Flags) {
   const parsed = parseSweep(text);
   if (parsed.ok) return parsed.sweep;
   throw new UsageError(`--sweep: ${parsed.problem}, got "${text}"`, 'Example: --sweep citation_weight=0:1:0.1');
+}
+
+async function readRubrics(flags: Flags) {
+  const at_step = flags.count('rubrics-at', { min: 0, max: Math.min(MAX_RUN_STEP, 999_999_999) });
+  const text = flags.text('rubrics-rules');
+  if (at_step !== null && text !== null) throw new UsageError('--rubrics-at and --rubrics-rules exclude each other');
+  if (at_step !== null) return { at_step };
+  if (text === null) return null;
+  const rules = await readNameOrObject('rubrics-rules', 'the object of rules', text);
+  const parsed = replayedRubricsSchema.safeParse({ rules });
+  if (parsed.success) return parsed.data;
+  throw new UsageError(
+    `--rubrics-rules: expected ${EVOLUTION_PRESET_NAMES.join(', ')}, or an object of cap, retire, persistent and again`,
+    'Example: --rubrics-rules \'{"cap": {"rule": "std", "most": 3}, "retire": {"rule": "never"}}\'',
+  );
 }
 
 const STEPS = /^(\d{1,10})?:(\d{1,10})?$/;

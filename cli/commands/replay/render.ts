@@ -15,6 +15,8 @@ export class ReplayReport {
   readonly #screen: Screen;
   readonly #table: Table;
   readonly #points: ReplayLineOf<'point'>[] = [];
+  /** Rollouts without a verdict, by the id of the criterion. */
+  readonly #missing = new Map<string, number>();
 
   constructor({ sweep }: ReplayRequest, screen: Screen) {
     this.#screen = screen;
@@ -33,6 +35,8 @@ export class ReplayReport {
         this.#points.push(line);
         return this.#table.add(pointRow(line.value, line));
       case 'group':
+        for (const id of line.rubrics?.missing.flat() ?? []) this.#missing.set(id, (this.#missing.get(id) ?? 0) + 1);
+        return;
       case 'sample':
       case 'progress':
       case 'summary':
@@ -58,6 +62,7 @@ export class ReplayReport {
       await this.#section(heading, QUESTION_COLUMNS, questionRows(judges));
       await this.#section('where they differ most', DIFFERENT_COLUMNS, differentRows(judges, MAX_ROLLOUTS_SHOWN));
     }
+    await this.#section('criteria without verdicts', MISSING_COLUMNS, missingRows(this.#missing));
     for (const text of notices(summary)) this.#screen.message(text, 'yellow');
     this.#screen.message(conclusion(summary, seconds), 'bold');
   }
@@ -84,13 +89,19 @@ export class ReplayReport {
 }
 
 /** `run r1: citation_weight 0.2 -> 0.5` */
-function changesText({ run, recipes }: ReplayLineOf<'replay'>): string[] {
+function changesText({ run, recipes, rubrics }: ReplayLineOf<'replay'>): string[] {
   const changes = recipes.map(({ changed }) =>
     changed
       .map(({ name, before, after }) => `${name} ${JSON.stringify(before)} -> ${JSON.stringify(after)}`)
       .join(', '),
   );
-  return [...new Set(changes)].map((text) => `run ${run}: ${text === '' ? 'the recorded recipe' : text}`);
+  const under = rubrics === undefined ? '' : ` · rubrics ${rubricsText(rubrics)}`;
+  return [...new Set(changes)].map((text) => `run ${run}: ${text === '' ? 'the recorded recipe' : text}${under}`);
+}
+
+function rubricsText(rubrics: NonNullable<ReplayLineOf<'replay'>['rubrics']>): string {
+  if ('at_step' in rubrics) return `as at the end of step ${rubrics.at_step}`;
+  return `under the rules ${typeof rubrics.rules === 'string' ? rubrics.rules : JSON.stringify(rubrics.rules)}`;
 }
 
 function notices({ different, figures, measured, judges }: ReplayLineOf<'summary'>): string[] {
@@ -131,6 +142,17 @@ function conclusion({ rollouts, groups, judge_calls, figures }: ReplayLineOf<'su
   return [...parts, `${seconds.toFixed(1)} s${rate}`].join(' · ');
 }
 
+/** The criteria that most rollouts have no verdict on; `--json` names them for each rollout. */
+function missingRows(missing: ReadonlyMap<string, number>): TableRow[] {
+  return [...missing]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, MAX_ROLLOUTS_SHOWN)
+    .map(([id, count]) => ({ cells: [{ text: id.slice(0, SHOWN_ID_CHARS) }, { text: String(count) }] }));
+}
+
+/** Digits of an id that are printed; `citeward rubrics show` takes the same. */
+const SHOWN_ID_CHARS = 12;
+
 const right = (title: string, most = 12): Column => ({ title, align: 'right', most });
 
 const left = (title: string, most: number): Column => ({ title, align: 'left', most });
@@ -146,6 +168,8 @@ const FIGURE_COLUMNS: readonly Column[] = [
   right('degenerate', 18),
   right('unscored'),
 ];
+
+const MISSING_COLUMNS: readonly Column[] = [left('criterion', SHOWN_ID_CHARS), right('rollouts')];
 
 const STEP_COLUMNS: readonly Column[] = [right('step'), right('was'), ...FIGURE_COLUMNS];
 

@@ -133,6 +133,12 @@ async function fileLines(path: string, request: ReplayRequest): Promise<AsyncIte
   if (request.fill || request.judge !== undefined) {
     throw new UsageError('--fill and --judge need text, and a file holds none', 'Give the --url of a Worker.');
   }
+  if (request.rubrics !== undefined) {
+    throw new UsageError(
+      '--rubrics-at and --rubrics-rules need the log of the rubrics, and a file holds none',
+      'Give the --url of a Worker.',
+    );
+  }
   const { run, recipes } = await recipesOfFile(path);
   const planned = await planReplay(run, recipes, request);
   if (!planned.ok) {

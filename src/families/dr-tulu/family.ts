@@ -1,5 +1,6 @@
 /** The dr-tulu family: rubric, citation, format and search turns; with `explain`, in both compat modes. */
 import { countOf } from '../../family/fact-counts.ts';
+import type { ObservedIn } from '../../family/facts.ts';
 import type { Family } from '../../family/family.ts';
 import { keepCriteria } from '../../family/kept-criteria.ts';
 import { ask, done } from '../../family/stages.ts';
@@ -62,7 +63,11 @@ export const drTulu = {
     positions: (criteria) => criteria.map((_, n) => n),
     scores: ({ has_answer, rubric }) =>
       has_answer && rubric.status === 'scored' ? rubric.observed.map(({ score }) => score / 2) : null,
-    only: (facts, positions) => keepCriteria(facts, (_, position) => positions.has(position)),
+    only: (facts, weights) =>
+      keepCriteria(facts, (criterion: ObservedIn<DrTuluFacts['rubric']>[number], position) => {
+        const weight = weights.get(position);
+        return weight === undefined ? null : { ...criterion, weight: criterion.weight < 0 ? -weight : weight };
+      }),
   },
   hasReference: false,
   canExplain: true,

@@ -72,8 +72,12 @@ export const refiner = {
     scores: ({ has_answer, rubric }) =>
       has_answer && rubric.status === 'scored' ? rubric.observed.map(({ score }) => score / 2) : null,
     // Static criteria come after those of the row.
-    only: (facts, positions) =>
-      keepCriteria(facts, ({ origin }: CriterionFact, position) => origin === 'static' || positions.has(position)),
+    only: (facts, weights) =>
+      keepCriteria(facts, (criterion: CriterionFact, position) => {
+        if (criterion.origin === 'static') return criterion;
+        const weight = weights.get(position);
+        return weight === undefined ? null : { ...criterion, weight };
+      }),
   },
   hasReference: false,
   canExplain: false,

@@ -36,8 +36,24 @@ describe('the request of the flags', () => {
     expect(await asked('run', '--judge', 'other', '--fill')).toEqual({ judge: 'other', fill: true });
   });
 
+  it('takes other rubrics: of a step, or under other rules', async () => {
+    expect(await asked('run', '--rubrics-at', '3')).toEqual({ rubrics: { at_step: 3 } });
+    expect(await asked('run', '--rubrics-rules', 'dr-tulu', '--fill')).toEqual({
+      rubrics: { rules: 'dr-tulu' },
+      fill: true,
+    });
+    const rules = { cap: { rule: 'std', most: 3 } };
+    expect(await asked('run', '--rubrics-rules', JSON.stringify(rules))).toEqual({ rubrics: { rules } });
+  });
+
   it.each([
     [[]],
+    [['--rubrics-at', '-1']],
+    [['--rubrics-at', '1', '--rubrics-rules', 'dr-tulu']],
+    [['--rubrics-at', '1', '--judge', 'other']],
+    [['--rubrics-rules', 'dr-tlu']],
+    [['--rubrics-rules', '{}']],
+    [['--rubrics-rules', '{"when": "same_step"}']],
     [['--sweep', 'w']],
     [['--sweep', 'w=0:1:0.5', '--fill']],
     [['--set', 'w=1', '--picture', 'x.svg']],

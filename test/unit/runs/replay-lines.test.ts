@@ -37,7 +37,7 @@ async function linesOf(
   measurer: Measurer | null = null,
 ): Promise<ReplayLine[]> {
   const lines: ReplayLine[] = [];
-  for await (const line of replayLines(streamed(groups), plan, measurer)) lines.push(replayLineSchema.parse(line));
+  for await (const line of replayLines(streamed(groups), plan, { measurer })) lines.push(replayLineSchema.parse(line));
   return lines;
 }
 
