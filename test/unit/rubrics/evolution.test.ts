@@ -11,7 +11,12 @@ import {
   evolutionEventSchema,
   type WeightedCriterion,
 } from '../../../src/rubrics/evolution-log.ts';
-import { EVOLUTION_PRESETS, type EvolutionRules, evolutionRulesSchema } from '../../../src/rubrics/evolution-rules.ts';
+import {
+  EVOLUTION_PRESET_NAMES,
+  EVOLUTION_PRESETS,
+  type EvolutionRules,
+  evolutionRulesSchema,
+} from '../../../src/rubrics/evolution-rules.ts';
 import { criterionId, questionDigest, setId } from '../../../src/rubrics/rubric-set.ts';
 
 const QUESTION = questionDigest('How deep is the lake?');
@@ -109,6 +114,13 @@ describe('dr-tulu', () => {
     expect(one.inactive).toEqual(['c1', 'c6']);
   });
 
+  it('caps nothing without any statistics, where the published code chooses at random', () => {
+    const one = run();
+    one.propose(1, 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7');
+    one.score(1, {});
+    expect(one.active).toHaveLength(7);
+  });
+
   it('retires nothing for an outage: a missing verdict is no score', () => {
     const one = run();
     one.propose(1, 'c1', 'c2');
@@ -155,14 +167,6 @@ describe('our rules', () => {
     expect(one.active).toEqual(['c2', 'c3']);
   });
 
-  it('change nothing when a generation fails', () => {
-    const one = run();
-    one.propose(1, 'c1');
-    const before = setId(one.set);
-    one.add({ event: 'generation_failed', step: 2, group: 'g2', reason: 'generator_reply_invalid' });
-    expect(setId(one.set)).toBe(before);
-  });
-
   it('take an equal criterion once', () => {
     const one = run();
     one.propose(1, 'c1', 'c1', 'c0');
@@ -179,6 +183,21 @@ describe('our rules', () => {
     expect(one.add({ event: 'scored', step: 2, group: 'late', set: seen, statistics }, seen)).toBe(true);
     expect(one.active).toEqual(['c1', 'c2']);
     expect(foldLog(one.log, one.rules).deviations.get(criterion('c1').id)).toEqual([0]);
+  });
+});
+
+describe.each(EVOLUTION_PRESET_NAMES)('a failed generation under %s', (preset) => {
+  it('changes nothing, also where it is between a proposal and its scores', () => {
+    const [failed, whole] = [new Run(EVOLUTION_PRESETS[preset]), new Run(EVOLUTION_PRESETS[preset])];
+    for (const one of [failed, whole]) {
+      one.propose(1, 'c1', 'c2');
+      if (one === failed) {
+        one.add({ event: 'generation_failed', step: 2, group: 'g2', reason: 'generator_reply_invalid' });
+      }
+      one.score(2, { c0: APART, c1: ALIKE, c2: APART });
+    }
+    expect(setId(failed.set)).toBe(setId(whole.set));
+    expect([failed.active, failed.inactive]).toEqual([whole.active, whole.inactive]);
   });
 });
 
