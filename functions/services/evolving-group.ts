@@ -197,8 +197,8 @@ async function proposalOf(
     generator,
   });
   if (!made.ok) return { kind: 'failed', reason: made.error.reason };
-  const { criteria, judgment, read } = made.value;
-  return { kind: 'proposed', criteria: weightedCriteria(prompt, criteria), judgment, responses: [...read] };
+  const { criteria, judgment, read, rejected } = made.value;
+  return { kind: 'proposed', criteria: weightedCriteria(prompt, criteria), judgment, responses: [...read], rejected };
 }
 
 /** Scores and records the group under the set of a visit. */

@@ -41,8 +41,9 @@ export async function makeGroupRubrics(
   const judge = generator === null ? {} : { judge: generator };
   const made = await makeRubricsWith(wanted, { ...judge, judgments: 'use', replicate: 0 }, platform);
   if (!made.ok) return { ok: false, error: { reason: wireReason(made.failure) } };
-  const { criteria, obtained, responses: read } = made.reply;
+  const { criteria, obtained, responses: read, rejected } = made.reply;
   if (criteria === null) throw new Error('makeGroupRubrics: a failure was no failure');
   const weighted = criteria.map(({ criterion }) => ({ ...criterion, weight: 1 }));
-  return { ok: true, value: { criteria: weighted, judgment: obtained.key, read } };
+  const left = rejected.map(({ criterion, reason }) => ({ ...criterion, failed: reason }));
+  return { ok: true, value: { criteria: weighted, judgment: obtained.key, read, rejected: left } };
 }

@@ -9,6 +9,7 @@ import type { Signing } from '../../src/judgments/issuer.ts';
 import type { ReasonStore } from '../../src/judgments/reasons.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { Result } from '../../src/result.ts';
+import type { RejectedProposal } from '../../src/rubrics/evolution-log.ts';
 import type { PromptCriterion } from '../../src/rubrics/rubric-set.ts';
 import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
 import type { NewCriterion } from '../../src/wire/rubrics.ts';
@@ -56,6 +57,8 @@ export type MadeRubrics = {
   readonly judgment: string | null;
   /** SHA-256 of what the generator saw of each response. */
   readonly read: readonly string[];
+  /** What the generator wrote besides, and which check it failed. */
+  readonly rejected: readonly RejectedProposal[];
 };
 
 /** The evolving rubrics of runs. Every method throws StorageError. */

@@ -24,7 +24,10 @@ export const STEPS: readonly DemoStep[] = [
     answers: ['baikal-wrong-lake', 'baikal-wrong-numbers', 'baikal-good', 'baikal-uncited'],
     proposes: {
       positive: [{ title: 'Volume', description: 'Gives the volume as 23,600 cubic kilometres' }],
-      negative: [{ title: 'Wrong depth', description: 'Gives the depth as 1,462 metres' }],
+      negative: [
+        { title: 'Wrong depth', description: 'Gives the depth as 1,462 metres' },
+        { title: 'Long', description: 'Has more than 200 words' },
+      ],
     },
   },
   {

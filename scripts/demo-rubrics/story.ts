@@ -1,6 +1,7 @@
 /** Prints what a step did to the criteria of the prompt, and the set that it leaves. */
 import type { Style } from '../../cli/shared/style.ts';
 import { type Column, Table } from '../../cli/shared/table.ts';
+import { REJECTIONS } from '../../src/rubrics/check-criteria.ts';
 import type { EvolutionEvent } from '../../src/rubrics/evolution-log.ts';
 import type { PromptRubricsReply } from '../../src/wire/rubrics.ts';
 
@@ -38,6 +39,9 @@ export function printEvents(events: readonly EvolutionEvent[], names: ReadonlyMa
         break;
       case 'proposed':
         paper.write(`   proposed   ${named(event.criteria.map(({ id }) => id))}`);
+        for (const { title, description, failed } of event.rejected ?? []) {
+          paper.write(paper.style('yellow', `   left out   ${title ?? description}: ${REJECTIONS[failed]}`));
+        }
         break;
       case 'generation_failed':
         paper.write(paper.style('red', `   no proposal: ${event.reason}`));

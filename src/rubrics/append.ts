@@ -5,7 +5,13 @@
 import { MAX_CRITERIA } from '../limits.ts';
 import type { Result } from '../result.ts';
 import { applied, observeFrom, type PromptRubrics, setOf } from './evolution.ts';
-import { BY_HAND, type CriterionStatistics, type EvolutionEvent, type WeightedCriterion } from './evolution-log.ts';
+import {
+  BY_HAND,
+  type CriterionStatistics,
+  type EvolutionEvent,
+  type RejectedProposal,
+  type WeightedCriterion,
+} from './evolution-log.ts';
 import type { EvolutionRules } from './evolution-rules.ts';
 import { setId } from './rubric-set.ts';
 
@@ -18,6 +24,8 @@ export type GroupProposal =
       readonly judgment: string | null;
       /** Digests of the responses that the generator read. */
       readonly responses: readonly string[];
+      /** What the generator wrote besides, and which check it failed. */
+      readonly rejected: readonly RejectedProposal[];
     }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -82,8 +90,11 @@ function proposalEvent(
   { step, group, under }: Pick<GroupObservation, 'step' | 'group' | 'under'>,
 ): EvolutionEvent {
   if (proposal.kind === 'failed') return { event: 'generation_failed', step, group, reason: proposal.reason };
-  const { criteria, judgment, responses } = proposal;
-  return { event: 'proposed', step, group, criteria: [...criteria], under, judgment, responses: [...responses] };
+  const { criteria, judgment, responses, rejected } = proposal;
+  return {
+    ...{ event: 'proposed', step, group, criteria: [...criteria], under, judgment, responses: [...responses] },
+    ...(rejected.length === 0 ? {} : { rejected: [...rejected] }),
+  };
 }
 
 /** Whether a log has a group's proposal, or the failure of one. */
@@ -138,7 +149,7 @@ export function appendEdit(
   if (back.length > 0) events.push({ event: 'restored', ...by, ids: back });
   let state = events.reduce<PromptRubrics>((one, event) => applied(one, event, rules), before);
   if (add.length > 0) {
-    const proposal = { kind: 'proposed', criteria: add, judgment: null, responses: [] } as const;
+    const proposal = { kind: 'proposed', criteria: add, judgment: null, responses: [], rejected: [] } as const;
     const event = proposalEvent(proposal, { ...at, under: set });
     const added = observeFrom(state, event, rules);
     events.push(...added.events);

@@ -14,6 +14,7 @@ export const REJECTIONS = {
 } as const;
 
 export type RejectionReason = keyof typeof REJECTIONS;
+export const REJECTION_REASONS = Object.keys(REJECTIONS).filter((name): name is RejectionReason => name in REJECTIONS);
 
 /** A criterion that was left out. `of`: the description of the criterion that it repeats or negates. */
 export type RejectedCriterion = {

@@ -5,12 +5,20 @@
 import * as z from 'zod';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_CRITERIA } from '../limits.ts';
+import { REJECTION_REASONS } from './check-criteria.ts';
 import { promptCriterionSchema, setEntrySchema } from './rubric-set.ts';
 
 const weighted = z.strictObject({
   id: sha256Schema,
   criterion: promptCriterionSchema,
   weight: setEntrySchema.shape.weight,
+});
+
+const rejected = z.strictObject({
+  polarity: promptCriterionSchema.shape.polarity,
+  title: z.string().exactOptional(),
+  description: z.string().describe('May be empty.'),
+  failed: z.enum(REJECTION_REASONS).describe('The check that it failed.'),
 });
 
 /** A criterion with its id and weight. */
@@ -39,6 +47,9 @@ const reasonSchema = z.enum([
   'by_hand',
 ]);
 
+/** A criterion that a generator wrote and that failed a check. */
+export type RejectedProposal = Readonly<z.infer<typeof rejected>>;
+
 /** What happened: facts, which no rule decides. */
 const observed = [
   z.strictObject({ event: z.literal('started'), question: sha256Schema, own: z.array(weighted).max(MAX_CRITERIA) }),
@@ -49,6 +60,10 @@ const observed = [
     under: sha256Schema.describe('The set that the generator was shown.'),
     judgment: sha256Schema.nullable().describe('Key of the generation.'),
     responses: z.array(sha256Schema).describe('Digests of the responses that the generator read.'),
+    rejected: z
+      .array(rejected)
+      .exactOptional()
+      .describe('Criteria that the generator wrote and that failed a check; absent = none.'),
   }),
   z.strictObject({ event: z.literal('generation_failed'), ...at, reason: z.string() }),
   z.strictObject({

@@ -15,7 +15,7 @@ import {
 } from '../family/rollout-schema.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_CRITERIA, MAX_GROUP, MAX_MADE_CRITERIA } from '../limits.ts';
-import { REJECTIONS, type RejectionReason } from '../rubrics/check-criteria.ts';
+import { REJECTION_REASONS, REJECTIONS } from '../rubrics/check-criteria.ts';
 import { DEFAULT_MOST, type MadeRubrics, type RubricsToMake } from '../rubrics/make-rubrics.ts';
 import { polaritySchema, setEntrySchema } from '../rubrics/rubric-set.ts';
 import { judgesOf, judgesSchema } from '../scoring/reward-reply.ts';
@@ -89,7 +89,6 @@ export function rubricsToMake(request: MakeRubricsRequest, readSources: SourceRe
 }
 
 const madeFields = { polarity: polaritySchema, title: z.string().exactOptional(), description: z.string() };
-const REJECTION_CHECKS = Object.keys(REJECTIONS).filter((name): name is RejectionReason => name in REJECTIONS);
 
 export const makeRubricsReplySchema = z.strictObject({
   question: sha256Schema.describe('SHA-256 of the question; the name of the prompt in runs.'),
@@ -100,7 +99,7 @@ export const makeRubricsReplySchema = z.strictObject({
     .array(
       z.strictObject({
         ...madeFields,
-        failed: z.enum(REJECTION_CHECKS).describe('The check that it failed.'),
+        failed: z.enum(REJECTION_REASONS).describe('The check that it failed.'),
         detail: z.string(),
         of: z.string().nullable().describe('The criterion that it repeats or negates.'),
       }),

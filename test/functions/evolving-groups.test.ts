@@ -25,6 +25,7 @@ const makes = (...descriptions: readonly string[]): Result<MadeRubrics, never> =
     criteria: descriptions.map((description) => ({ polarity: 'positive', description, weight: 1 })),
     judgment: null,
     read: [],
+    rejected: [],
   },
 });
 const idOf = (description: string): string => criterionId(PROMPT, { polarity: 'positive', description });
@@ -109,6 +110,15 @@ it('next_visit: scores under the set of now, and proposes for the next visit', a
   const scored = second.evolution.events.find(({ event }) => event === 'scored');
   if (scored?.event !== 'scored') throw new Error('not scored');
   expect(scored.statistics.find(({ id }) => id === idOf('Says alpha'))).toMatchObject({ n: 4, mean: 0.5, std: 0.5 });
+});
+
+it('names what the generator wrote and the checks refused, in the reply and in the log', async () => {
+  const rejected = [{ polarity: 'positive', description: 'Has 300 words', failed: 'about_length' }] as const;
+  const made = makes('Says alpha');
+  if (made.ok) generate = async () => ({ ok: true, value: { ...made.value, rejected } });
+  const { evolution } = await groupOf(0, 'a');
+  expect(evolution.events.find(({ event }) => event === 'proposed')).toMatchObject({ rejected });
+  expect((await read()).events.map(({ entry }) => entry)).toContainEqual(expect.objectContaining({ rejected }));
 });
 
 const runSchema = z.object({ steps: z.array(runStepSchema) });

@@ -20,7 +20,7 @@ let made = 0;
 const generate: RubricMaker = async () => {
   const description = PROPOSED[made++];
   const criteria = description === undefined ? [] : [{ polarity: 'positive' as const, description, weight: 1 }];
-  return { ok: true, value: { criteria, judgment: null, read: [] } };
+  return { ok: true, value: { criteria, judgment: null, read: [], rejected: [] } };
 };
 
 replaceParts({ backendsOf: scriptedBackends, makeRubrics: (request) => generate(request) });

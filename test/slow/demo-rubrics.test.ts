@@ -8,6 +8,7 @@ test('the demo of evolving rubrics', { timeout: 120_000 }, async () => {
   expect(demo.stdout.match(/^Step \d$/gmu)).toEqual(['Step 0', 'Step 1', 'Step 2']);
   expect(demo.stdout).toContain('   activated  Deepest, UNESCO: scores from the next group on\n');
   expect(demo.stdout).toContain('   retired    UNESCO: the last two groups hardly differ in it\n');
+  expect(demo.stdout).toContain('   left out   Long: an answer can meet it by its length\n');
   expect(demo.stdout).toMatch(/UNESCO +inactive +2 +1\.00 +0\.00/u);
   expect(demo.stdout).toMatch(/rubrics show demo-rubrics [0-9a-f]{12} --url/u);
   // What the persistent criteria alone give rises, while criteria that are harder to meet hold the whole reward down.

@@ -77,7 +77,14 @@ export function eventText({ entry, superseded }: NonNullable<PromptRubricsReply[
   const place = 'step' in entry ? `step ${entry.step} ${entry.group}`.trimEnd() : 'start';
   const ids = idsOf(entry).map((id) => id.slice(0, SHOWN));
   const what = [entry.event, ...(ids.length === 0 ? [] : [ids.join(' ')])].join(' ');
-  return `${place}: ${what}${'reason' in entry ? `, ${entry.reason}` : ''}${superseded ? ' (superseded)' : ''}`;
+  const reason = 'reason' in entry ? `, ${entry.reason}` : '';
+  return `${place}: ${what}${reason}${leftOutText(entry)}${superseded ? ' (superseded)' : ''}`;
+}
+
+/** `; left out: "Is short" (about_length)` */
+function leftOutText(entry: Entry): string {
+  if (entry.event !== 'proposed' || entry.rejected === undefined) return '';
+  return `; left out: ${entry.rejected.map(({ description, failed }) => `"${description}" (${failed})`).join(', ')}`;
 }
 
 type Entry = NonNullable<PromptRubricsReply['events']>[number]['entry'];

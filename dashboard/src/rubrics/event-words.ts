@@ -1,4 +1,6 @@
 /** The events of a prompt's log in words. */
+import { REJECTIONS } from '../../../src/rubrics/check-criteria.ts';
+import type { RejectedProposal } from '../../../src/rubrics/evolution-log.ts';
 import type { LoggedEvent } from './prompt-history.ts';
 
 type Entry = LoggedEvent['entry'];
@@ -20,8 +22,8 @@ export function eventWords(entry: Entry, isByHand: boolean): string {
     case 'started':
       return entry.own.length === 0 ? 'Started without criteria' : "Started with the row's own criteria";
     case 'proposed':
-      if (entry.criteria.length === 0) return 'Proposed nothing';
-      return isByHand ? 'Given by hand' : 'Proposed';
+      if (isByHand) return 'Given by hand';
+      return `${entry.criteria.length === 0 ? 'Proposed nothing' : 'Proposed'}${leftOutWords(entry.rejected ?? [])}`;
     case 'generation_failed':
       return `No proposal: ${entry.reason.replaceAll('_', ' ')}. The set stays as it was`;
     case 'scored':
@@ -35,6 +37,11 @@ export function eventWords(entry: Entry, isByHand: boolean): string {
     case 'restored':
       return `Restored${REASONS[entry.reason]}`;
   }
+}
+
+function leftOutWords(rejected: readonly RejectedProposal[]): string {
+  if (rejected.length === 0) return '';
+  return `, and left out ${rejected.map(({ description, failed }) => `“${description}” (${REJECTIONS[failed]})`).join(', ')}`;
 }
 
 /** The criteria that an event names. */

@@ -151,7 +151,7 @@ async function proposed(
   const { step, group, criteria, judgment, responses, under } = proposal;
   const made = {
     kind: 'proposed',
-    ...{ judgment, responses },
+    ...{ judgment, responses, rejected: [] },
     criteria: weightedCriteria(prompt, criteria),
   } as const;
   const observation = { step, group, statistics: null, proposal: made };
