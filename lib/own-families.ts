@@ -111,6 +111,7 @@ export function withOwnFamilies(own: OwnFamilies, caller: string): KnownFamilies
     named: Object.fromEntries(named),
     schemaOf: (family) => schemas.get(family) ?? recipeSchema,
     rangeOf: (recipe) => composers.of(recipe).recipe.range(recipe),
+    fieldsOf: (family) => Object.keys(composers.of({ family }).recipe.fields),
   });
   return { composers, resolve };
 }

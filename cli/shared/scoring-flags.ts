@@ -1,4 +1,6 @@
 /** The flags that say how rollouts are scored (`--recipe`, `--set`, `--judge`, …) and in which unit replies have offsets. */
+import { CITATION_POLICIES } from '../../src/citations/citation-policy.ts';
+import { GRAMMAR_NAMES } from '../../src/citations/grammars.ts';
 import { OFFSET_UNITS, type OffsetUnit } from '../../src/citations/offset-units.ts';
 import type { MemberOfPanel } from '../../src/judgments/panel.ts';
 import { UsageError } from './exit.ts';
@@ -19,6 +21,18 @@ export const OFFSETS_FLAG: FlagDescription = {
 export const SCORING_FLAGS: readonly FlagDescription[] = [
   { name: 'recipe', kind: 'text', value: 'NAME|JSON|@FILE', help: `The recipe (default ${DEFAULT_RECIPE}).` },
   { name: 'set', kind: 'list', value: 'FIELD=VALUE', help: 'Change one field of the recipe; may be repeated.' },
+  {
+    name: 'grammar',
+    kind: 'text',
+    value: 'NAME',
+    help: `The recipe's grammar: ${GRAMMAR_NAMES.join(', ')}. Like --set grammar=NAME.`,
+  },
+  {
+    name: 'citations',
+    kind: 'text',
+    value: 'RULE',
+    help: `${CITATION_POLICIES.join(', ')}: an answer that breaks the rule earns 0. Like --set citations=RULE.`,
+  },
   { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge, by its name in the Worker.' },
   {
     name: 'judges',
@@ -51,9 +65,15 @@ export type ScoringOptions = {
 /** Reads SCORING_FLAGS. @throws UsageError */
 export async function readScoringOptions(flags: Flags): Promise<ScoringOptions> {
   const named = flags.text('recipe');
+  const grammar = flags.choice('grammar', GRAMMAR_NAMES);
+  const citations = flags.choice('citations', CITATION_POLICIES);
   return {
     recipe: named === null ? null : await readRecipe(named),
-    changes: readChanges(flags.list('set')),
+    changes: readChanges([
+      ...flags.list('set'),
+      ...(grammar === null ? [] : [`grammar=${grammar}`]),
+      ...(citations === null ? [] : [`citations=${citations}`]),
+    ]),
     judge: flags.text('judge'),
     judges: readMembers(flags.text('judges')),
     judgments: flags.choice('judgments', ['use', 'only', 'skip']),

@@ -7,7 +7,7 @@
 import type * as z from 'zod';
 import { digestOnce } from '../digest.ts';
 import type { BaseRecipe, RewardRange } from '../family/family.ts';
-import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
+import { type InputProblem, problemsOfIssues, UNKNOWN_FIELD } from '../input-problem.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
 import { nearestName } from '../text/nearest-name.ts';
 import { BUILT_IN, FAMILY_NAMES, RECIPES, type Recipe, type RecipeName } from './composers.ts';
@@ -42,6 +42,8 @@ type KnownRecipes<R extends BaseRecipe, Name extends string> = {
   /** The schema of a family's recipes, for the names in `families`. */
   schemaOf(family: string): z.ZodType<R> | undefined;
   rangeOf(recipe: R): RewardRange;
+  /** The names of the fields of a family's recipes, for the names in `families`. */
+  fieldsOf(family: string): readonly string[];
 };
 
 /** Creates the resolver of a list of families. */
@@ -71,10 +73,35 @@ export function createResolver<R extends BaseRecipe, Name extends string>(
     }
     const family = families.find((name) => name === candidate['family']);
     const parsed = family === undefined ? undefined : known.schemaOf(family)?.safeParse(candidate);
-    if (parsed === undefined) return { ok: false, problems: [unknownFamily(families, path)] };
+    if (family === undefined || parsed === undefined) return { ok: false, problems: [unknownFamily(families, path)] };
     if (parsed.success) return described(null, parsed.data);
-    return { ok: false, problems: problemsOfIssues(parsed.error.issues, candidate, path) };
+    const problems = problemsOfIssues(parsed.error.issues, candidate, path);
+    return {
+      ok: false,
+      problems: problems.map((problem) =>
+        problem.path.length === path.length + 1 ? withFamilies(problem, family, known) : problem,
+      ),
+    };
   };
+}
+
+/** Says of an unknown field which field is probably meant, or the recipes of which families have it. */
+function withFamilies(
+  problem: InputProblem,
+  family: string,
+  { families, fieldsOf }: Pick<KnownRecipes<BaseRecipe, string>, 'families' | 'fieldsOf'>,
+): InputProblem {
+  const field = problem.path.at(-1);
+  if (problem.message !== UNKNOWN_FIELD || typeof field !== 'string') return problem;
+  const others = families.filter((name) => fieldsOf(name).includes(field));
+  const near = nearestName(field, fieldsOf(family));
+  const more =
+    others.length > 0
+      ? ` of a ${family} recipe; recipes of ${others.join(', ')} have it`
+      : near === null
+        ? ''
+        : `; did you mean ${near}?`;
+  return { ...problem, message: `${UNKNOWN_FIELD}${more}` };
 }
 
 /** Without a known family the other fields cannot be checked, so the family is the only problem. */
@@ -90,4 +117,6 @@ export const resolveRecipe: ResolveRecipe = createResolver<Recipe, RecipeName>({
   named: RECIPES,
   schemaOf: () => recipeSchema,
   rangeOf: (recipe) => BUILT_IN.of(recipe).recipe.range(recipe),
+  fieldsOf: (family) =>
+    FAMILY_NAMES.flatMap((name) => (name === family ? Object.keys(BUILT_IN.of({ family: name }).recipe.fields) : [])),
 });

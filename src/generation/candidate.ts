@@ -6,12 +6,14 @@
  * never closes the answer or the citation, the parser of the whole text ignores that id. Such a candidate has no answer
  * or a malformed one, so stopping it early loses nothing.
  */
+import type { CitationPolicy } from '../citations/citation-policy.ts';
 import { sizeProblems } from '../citations/parse.ts';
 import type { ClaimEvent, FindingEvent, StreamEvent } from '../citations/stream/events.ts';
 import { createIncrementalVerifier, type IncrementalVerifier } from '../citations/stream/verifier.ts';
 import type { SourceSet } from '../citations/types.ts';
 import { describeResponse, type Verification } from '../citations/verify.ts';
 import type { Span } from '../text/span.ts';
+import { PROMPTED_GRAMMAR } from './refiner-prompt.ts';
 
 /** Why a candidate was stopped before its end. */
 export type Aborted = { readonly reason: 'invented_citation'; readonly id: string; readonly span: Span };
@@ -33,6 +35,8 @@ type CandidateOptions = {
   readonly sources: SourceSet;
   readonly mode: 'answer_only' | 'full';
   readonly evidence: 'none' | 'lexical';
+  /** Default `allowed`. */
+  readonly citations?: CitationPolicy;
 };
 
 /** A finding or claim that no later text of a well-formed answer takes back. */
@@ -57,7 +61,7 @@ export class CandidateReader {
   constructor(index: number, options: CandidateOptions) {
     this.#index = index;
     this.#options = options;
-    this.#verifier = createIncrementalVerifier({ ...options, grammar: 'snippet' });
+    this.#verifier = createIncrementalVerifier({ ...options, grammar: PROMPTED_GRAMMAR });
   }
 
   get isOver(): boolean {
@@ -81,7 +85,7 @@ export class CandidateReader {
   /** Ends the candidate. @throws Error if it has already ended. */
   finish(ending: Ending): { readonly events: readonly CertainEvent[]; readonly candidate: FinishedCandidate } {
     this.#isOver = true;
-    const { sources, mode, evidence } = this.#options;
+    const { sources, mode, evidence, citations } = this.#options;
     const { events, response, parsed } = this.#verifier.finish();
     const fits = sizeProblems(parsed, sources, 'tool_output').length === 0;
     const isAborted = 'aborted' in ending;
@@ -93,7 +97,7 @@ export class CandidateReader {
         thinking: this.#thinking,
         finish_reason: isAborted ? null : ending.finish_reason,
         aborted: isAborted ? ending.aborted : null,
-        verification: describeResponse(response, parsed, sources, mode, fits ? evidence : 'none'),
+        verification: describeResponse(response, parsed, sources, mode, fits ? evidence : 'none', citations),
         fits,
       },
     };

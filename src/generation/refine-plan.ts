@@ -2,6 +2,7 @@
  * Plans a refinement before any token is paid for: the prompt that the policy sees, the generator calls, and a check of
  * everything that scoring will need.
  */
+import type { CitationPolicy } from '../citations/citation-policy.ts';
 import { parseResponse, sizeProblems } from '../citations/parse.ts';
 import { parseSources } from '../citations/sources.ts';
 import type { SourceSet } from '../citations/types.ts';
@@ -12,7 +13,7 @@ import type { Rollout } from '../family/rollout.ts';
 import { type RolloutFields, rolloutOf, rolloutSources } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { GenerationRequest, GenerationSampling, Generator } from './generator.ts';
-import { type RefinerPrompt, refinerPrompt, taggedSources } from './refiner-prompt.ts';
+import { PROMPTED_GRAMMAR, type RefinerPrompt, refinerPrompt, taggedSources } from './refiner-prompt.ts';
 
 /** What is generated and against which sources. Exactly one of `tool_output` and `sources` is given. */
 type RefineInput = Pick<
@@ -48,6 +49,8 @@ export type RefinePlan<Request extends RefineInput = RefineInput> = {
   readonly calls: readonly GenerationRequest[];
   /** `null` = candidates are not scored. */
   readonly recipe: ResolvedRecipe | null;
+  /** What the citations of an answer are to the recipe. */
+  readonly citations: CitationPolicy;
 };
 
 type RefinePlanResult<Request extends RefineInput = RefineInput> =
@@ -76,6 +79,7 @@ export async function planRefinement<Request extends RefineInput>(
     sources,
     calls: callsOf(request, prompt.prompt),
     recipe: scoring.recipe,
+    citations: scoring.citations,
   };
   return { ok: true, plan };
 }
@@ -151,21 +155,26 @@ async function planScoring(
   request: RefineInput,
   tool_output: string,
   sources: SourceSet,
-): Promise<{ readonly ok: true; readonly recipe: ResolvedRecipe | null } | Refused> {
+): Promise<({ readonly ok: true } & Pick<RefinePlan, 'recipe' | 'citations'>) | Refused> {
   const tooMany = sizeProblems(
     parseResponse('', sources),
     sources,
     request.sources === undefined ? 'tool_output' : 'sources',
   );
   if (tooMany.length > 0) return { ok: false, problems: tooMany };
-  if (request.recipe === undefined) return { ok: true, recipe: null };
+  if (request.recipe === undefined) return { ok: true, recipe: null, citations: 'allowed' };
   const resolved = await resolveRecipe(request.recipe);
   if (!resolved.ok) return resolved;
   const { recipe } = resolved.resolved;
   if (recipe.family !== refiner.name) {
     return refused('recipe', `expected a recipe of the ${refiner.name} family, got one of ${recipe.family}`);
   }
+  const { grammar = PROMPTED_GRAMMAR, citations = 'allowed' } = recipe;
+  if (grammar !== PROMPTED_GRAMMAR) {
+    const message = `expected "${PROMPTED_GRAMMAR}", as the prompt asks for it: leave the field out, or score answers to a prompt of your own with POST /v1/score`;
+    return refused('recipe', message, 'grammar');
+  }
   // Checks what the recipe requires of the row before anything is generated.
   const tried = planRollout(candidateRollout(request, tool_output, '', 'stop'), recipe, { sources });
-  return tried.ok ? { ok: true, recipe: resolved.resolved } : { ok: false, problems: tried.error };
+  return tried.ok ? { ok: true, recipe: resolved.resolved, citations } : { ok: false, problems: tried.error };
 }

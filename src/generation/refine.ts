@@ -96,7 +96,7 @@ class Candidates {
     const { mode, evidence, n } = plan.request;
     this.#plan = plan;
     this.#readers = Array.from({ length: n }, (_, index) => {
-      return new CandidateReader(index, { sources: plan.sources, mode, evidence });
+      return new CandidateReader(index, { sources: plan.sources, mode, evidence, citations: plan.citations });
     });
   }
 

@@ -13,6 +13,9 @@ import { estimateTokens } from '../judgments/protocol/token-estimate.ts';
 import { neutraliseControlTokens } from '../judgments/protocol/untrusted.ts';
 import { trimSpan } from '../text/span.ts';
 
+/** The citation syntax that the prompt asks for. */
+export const PROMPTED_GRAMMAR = 'snippet';
+
 type RefinerPromptInput = {
   readonly question: string;
   /** The agent's reasoning so far. */

@@ -65,6 +65,19 @@ describe('resolveRecipe', () => {
     ]);
   });
 
+  it.each([
+    [{ base: 'carr', grammar: 'bracket' }, 'unknown field of a carr recipe; recipes of refiner have it'],
+    [
+      { base: 'longtrace-rl', citations: 'required' },
+      'unknown field of a long-trace recipe; recipes of refiner have it',
+    ],
+    [{ base: 'refiner-rl-balanced', citation_wieght: 1 }, 'unknown field; did you mean citation_weight?'],
+    [{ base: 'refiner-rl-balanced', colour: 1 }, 'unknown field'],
+  ])('says of %j: %s', async (recipe, message) => {
+    const resolved = await resolveRecipe(recipe);
+    expect(resolved).toEqual({ ok: false, problems: [{ path: ['recipe', Object.keys(recipe)[1]], message }] });
+  });
+
   it('refuses a base or a family that is none', async () => {
     for (const input of [
       '',

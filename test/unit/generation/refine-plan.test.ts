@@ -47,6 +47,8 @@ describe('the request', () => {
   });
 });
 
+const BALANCED = { base: 'refiner-rl-balanced' };
+
 describe('the plan', () => {
   it('sends everything in one call, and gives the extractive refiner the same tool output as the prompt', async () => {
     const { calls, prompt } = await planOf({ n: 8, mode: 'full', reasoning: 'I searched.', sampling: { top_k: 20 } });
@@ -95,13 +97,14 @@ describe('the plan', () => {
     ['a reply that leaves no room', {}, 1_024, ['sampling.max_tokens']],
     ['a recipe that does not exist', { recipe: 'refinr' }, null, ['recipe']],
     ['a recipe of another family', { recipe: 'longtrace-positive-only' }, null, ['recipe']],
+    ['a recipe that reads other citations', { recipe: { ...BALANCED, grammar: 'cite' } }, null, ['recipe.grammar']],
     ['a recipe whose rubrics are missing', { recipe: 'refiner-rl-balanced' }, null, ['positive_rubrics']],
   ])('refuses %s by name', async (_, fields, context, paths) => {
     expect(await refusedByPlan(fields, context)).toEqual(paths);
   });
 
   it('accepts a recipe with a non-stop penalty, because the generator reports finish reasons', async () => {
-    const recipe = { base: 'refiner-rl-balanced', non_stop_penalty: { enabled: true, value: -1 } };
+    const recipe = { ...BALANCED, non_stop_penalty: { enabled: true, value: -1 } };
     expect(await refusedByPlan({ recipe, positive_rubrics: ['Says how long'] })).toEqual([]);
   });
 });

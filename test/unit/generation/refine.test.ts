@@ -59,6 +59,18 @@ describe('candidates', () => {
     expect(refined).toMatchObject({ usage: null });
   });
 
+  it.each([
+    ['required', '<answer>It is long.</answer>', 'citation_missing'],
+    ['forbidden', GOOD, 'citation_forbidden'],
+  ])('are verified with citations %s if the recipe says so', async (citations, response, reason) => {
+    const recipe = { base: 'refiner-rl-balanced', citations };
+    const { generator } = scripted(() => choice(0, [response]));
+    const plan = await planOf({ recipe, positive_rubrics: ['Says how long'] });
+    const { events, refined } = await collected(running(plan, generator));
+    expect(candidatesOf(refined)[0]?.verification.findings.map((one) => one.reason)).toContain(reason);
+    expect(events.flatMap((event) => (event.type === 'finding' ? [event.reason] : []))).toContain(reason);
+  });
+
   it('verify like POST /v1/verify, however their text is cut', async () => {
     const parts = [
       '<answer>',
