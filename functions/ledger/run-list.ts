@@ -32,7 +32,14 @@ export type StoredRun = {
   readonly last_step: number | null;
 };
 
-export type RunPage = { readonly runs: readonly StoredRun[]; readonly has_more: boolean };
+export type RunPage = {
+  readonly runs: readonly StoredRun[];
+  readonly has_more: boolean;
+  /** Ids of runs whose deletion has begun and not ended: they are hidden, but not gone. */
+  readonly deleting: readonly string[];
+};
+
+const MAX_DELETING_LISTED = 100;
 
 const COLUMNS =
   'project, id, incarnation, shards, family, created_at, active_at, store_text, first_step, last_step, deleting_at';
@@ -49,6 +56,7 @@ const columnsSchema = z.object({
   last_step: z.int().nullable(),
 });
 const deletingSchema = z.object({ deleting_at: z.int().nullable() });
+const deletingIdSchema = z.object({ id: z.string() });
 
 export function lifeOf({ project, id, incarnation, shards }: StoredRun): RunLife {
   return { project, run: id, incarnation, shards };
@@ -77,17 +85,26 @@ export async function listRuns(
   if (after !== null && (await findRun(db, project, after)) === null) return null;
   const where =
     after === null ? '' : 'AND (created_at, id) < (SELECT created_at, id FROM run_list WHERE project = ?1 AND id = ?2)';
-  const { results } = await stored('d1', 'run_list', async () =>
-    (await database(db))
-      .prepare(
-        `SELECT ${COLUMNS} FROM run_list WHERE project = ?1 AND deleting_at IS NULL ${where}
-         ORDER BY created_at DESC, id DESC LIMIT ?3`,
-      )
-      .bind(project, after, limit + 1)
-      .all(),
-  );
-  const runs = results.slice(0, limit).map((columns) => columnsSchema.parse(columns));
-  return { runs, has_more: results.length > limit };
+  const [listed, deleting] = await stored('d1', 'run_list', async () => {
+    const ready = await database(db);
+    return ready.batch([
+      ready
+        .prepare(
+          `SELECT ${COLUMNS} FROM run_list WHERE project = ?1 AND deleting_at IS NULL ${where}
+           ORDER BY created_at DESC, id DESC LIMIT ?3`,
+        )
+        .bind(project, after, limit + 1),
+      ready
+        .prepare('SELECT id FROM run_list WHERE deleting_at IS NOT NULL AND project = ? ORDER BY id LIMIT ?')
+        .bind(project, MAX_DELETING_LISTED),
+    ]);
+  });
+  const rows = listed?.results ?? [];
+  return {
+    runs: rows.slice(0, limit).map((columns) => columnsSchema.parse(columns)),
+    has_more: rows.length > limit,
+    deleting: (deleting?.results ?? []).map((columns) => deletingIdSchema.parse(columns).id),
+  };
 }
 
 /** What the list must say of a run before rollouts are recorded in it. */

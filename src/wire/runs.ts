@@ -41,6 +41,9 @@ export type RunReply = z.infer<typeof runSchema>;
 export const runListSchema = z.strictObject({
   runs: z.array(runSchema).describe('Newest first.'),
   next: runIdSchema.nullable().describe('For `after`; null = last page.'),
+  deleting: z
+    .array(runIdSchema)
+    .describe('Runs whose deletion has begun and not ended, at most 100 of them; delete them again to end it.'),
 });
 
 export const runQuerySchema = z.strictObject({

@@ -529,7 +529,7 @@ describe('storage that fails', () => {
       expect(faults.pending).toBe(false);
       detour = null;
       await problemOf(await get('/v1/runs/r'), 404, 'run_not_found');
-      expect((await ok(runListSchema, get('/v1/runs'))).runs).toEqual([]);
+      expect(await ok(runListSchema, get('/v1/runs'))).toEqual({ runs: [], next: null, deleting: ['r'] });
       await problemOf(await sendWith(post('/v1/score', at('r', 0, 'g', 's'))), 503, 'ledger_failed');
       await ok(runDeletionSchema, remove('/v1/runs/r'));
       await nothingIsLeft();

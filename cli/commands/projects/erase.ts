@@ -25,7 +25,8 @@ const MAX_DELETE_REQUESTS = 1_000;
 /** What an erasure leaves, and until when. docs/guides/operations.md says more. */
 const REMAINS = [
   'judgments in KV: verdicts and digests, no text (with JUDGMENTS_SCOPE=project the keys that begin with p:PROJECT:)',
-  'unfinished uploads: for an hour',
+  'results of single lines of batches: for an hour after the end of the batch',
+  'unfinished uploads, and files that had expired: for an hour',
   "copies of judges' reasons in KV: 30 days after they were written",
   'ids, times and counts of batches; uses of admin routes and revoked keys for 90 days',
   'the restore points of the platform: D1 and Durable Objects for 30 days',
@@ -118,17 +119,17 @@ function storesOf(operator: Client, own: Client, project: string, ownKey: string
             return { entries: data, next: has_more ? last_id : null };
           })
         ).map(({ id }) => id),
-      erase: async (id) => void bodyOf(await own.files.delete(id)),
+      erase: (id) => deleteFile(own, id),
     },
     {
       name: 'runs',
       list: async () =>
-        (
-          await pages(async (after) => {
-            const { runs, next } = bodyOf(await own.runs.list({ limit: 100, ...after }));
-            return { entries: runs, next };
-          })
-        ).map(({ id }) => id),
+        await pages(async (after) => {
+          const { runs, next, deleting } = bodyOf(await own.runs.list({ limit: 100, ...after }));
+          // A run whose deletion was interrupted is hidden, and its rollouts may still be there.
+          const hidden = after.after === undefined ? deleting : [];
+          return { entries: [...runs.map(({ id }) => id), ...hidden], next };
+        }),
       erase: (id) => deleteRun(own, id),
     },
   ];
@@ -154,8 +155,19 @@ async function cancelBatch(own: Client, id: string): Promise<void> {
 
 async function deleteRun(own: Client, id: string): Promise<void> {
   for (let request = 0; request < MAX_DELETE_REQUESTS; request++) {
-    if (bodyOf(await own.runs.delete(id)).complete) return;
+    const reply = await own.runs.delete(id);
+    if (isGone(reply, 'run_not_found') || bodyOf(reply).complete) return;
   }
+}
+
+async function deleteFile(own: Client, id: string): Promise<void> {
+  const reply = await own.files.delete(id);
+  if (!isGone(reply, 'file_not_found')) bodyOf(reply);
+}
+
+/** The Worker also removes what has expired, or what an interrupted deletion left, so it may be faster. */
+function isGone(reply: Reply<unknown>, reason: 'run_not_found' | 'file_not_found'): boolean {
+  return !reply.ok && reply.failure.kind === 'problem' && reply.failure.problem.reason === reason;
 }
 
 /** Erases what a store has, and lists it again: what is still there, or new, is left. */

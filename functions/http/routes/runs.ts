@@ -32,7 +32,7 @@ export const runRoutes = new Hono<AppEnvironment>()
     const page = await storesOf(c).ledger.list({ after, limit });
     if (page === null) throw invalidInput(['query', 'after'], 'expected the id of a run');
     const runs = page.runs.map((run) => runReply(c, run));
-    return c.json({ runs, next: page.has_more ? (runs.at(-1)?.id ?? null) : null });
+    return c.json({ runs, next: page.has_more ? (runs.at(-1)?.id ?? null) : null, deleting: page.deleting });
   })
   .get('/v1/runs/:id', requireScope('score'), async (c) => {
     const { from_step, limit } = readQuery(c, runQuerySchema);
