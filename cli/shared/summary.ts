@@ -92,7 +92,7 @@ export abstract class RowsSummary<T, Kind extends string> {
   }
 
   /** What the reader should know about the recipe of the rows; empty for most. */
-  protected warnings(): readonly string[] {
+  warnings(): readonly string[] {
     return [];
   }
 

@@ -1,5 +1,6 @@
 /** Prints the rows and the summary of `citeward score`. */
 import type { ScoreDetails } from '../../../src/family/score.ts';
+import { LEXICAL_JUDGE_MODEL } from '../../../src/lexical/support-model.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { countOf, durationText } from '../../shared/number-text.ts';
 import { remarksOfScore, remarksText } from '../../shared/remarks.ts';
@@ -110,6 +111,8 @@ export class ScoreSummary extends RowsSummary<ScoreResponse, 'recipe' | 'judge'>
   /** Rows with vacuous credit, and the most of it. */
   #vacuousRows = 0;
   #mostVacuous = 0;
+  /** Rows that the lexical judge judged, with a claim in a language that it does not know. */
+  #unreadRows = 0;
 
   constructor() {
     super(['judgment_skipped', 'nothing_to_score'], ['recipe', 'judge']);
@@ -120,6 +123,8 @@ export class ScoreSummary extends RowsSummary<ScoreResponse, 'recipe' | 'judge'>
     const vacuous = 'claims' in reply ? (reply.details.vacuous_credit ?? 0) : 0;
     if (vacuous > 0) this.#vacuousRows++;
     this.#mostVacuous = Math.max(this.#mostVacuous, vacuous);
+    const isLexical = judgments.some(({ model }) => model === LEXICAL_JUDGE_MODEL);
+    if (isLexical && 'claims' in reply && reply.claims.some((claim) => claim.unknown_language)) this.#unreadRows++;
     this.addName('recipe', recipeText(recipe));
     this.addReward(reward, reason);
     for (const { cached, judged_at, model, store_problem } of judgments) {
@@ -131,12 +136,14 @@ export class ScoreSummary extends RowsSummary<ScoreResponse, 'recipe' | 'judge'>
   }
 
   /** Names the credit that an empty answer would get, which a policy finds in training. */
-  protected override warnings(): readonly string[] {
-    if (this.#vacuousRows === 0) return [];
-    return [
+  override warnings(): readonly string[] {
+    const vacuous =
       `vacuous credit: in ${countOf(this.#vacuousRows, 'row')} an answer that meets no criterion has a rubric score of up ` +
-        `to ${this.#mostVacuous.toFixed(2)}; negatives_require_positive makes it 0`,
-    ];
+      `to ${this.#mostVacuous.toFixed(2)}; negatives_require_positive makes it 0`;
+    const unread =
+      `unknown language: in ${countOf(this.#unreadRows, 'row')} the lexical judge does not know the language of a claim, ` +
+      'so it sees no negation there; use a model as judge';
+    return [...(this.#vacuousRows === 0 ? [] : [vacuous]), ...(this.#unreadRows === 0 ? [] : [unread])];
   }
 
   /** Judgments that a judge gave in this run. */

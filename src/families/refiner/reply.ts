@@ -62,6 +62,10 @@ const claimReportSchema = z.strictObject({
   relevant: z.array(z.boolean().nullable()).describe('One entry for each id.'),
   quote: z.enum(['verified', 'unverified']).exactOptional(),
   findings: z.array(findingReasonSchema),
+  unknown_language: z
+    .literal(true)
+    .exactOptional()
+    .describe('The lexical judge does not know the language of the claim, so it sees no negation in it.'),
 });
 
 const statementReportSchema = z.strictObject({

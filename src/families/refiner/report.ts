@@ -46,7 +46,10 @@ function reportClaims(
     const position = positions.get(index);
     const planned = position === undefined ? undefined : plan.claims[position];
     const fact = position === undefined ? undefined : observed[position];
-    const common = { index, span, ids: [...ids], duplicate_of, findings: [...findings] };
+    const common = {
+      ...{ index, span, ids: [...ids], duplicate_of, findings: [...findings] },
+      ...(plan.evidence.get(index)?.language === null ? { unknown_language: true as const } : {}),
+    };
     if (planned === undefined) return { ...common, support: null, relevant: ids.map(() => null) };
     if (fact === undefined || !fact.cited) {
       // Not judged: the report has what the plan decided without a judge.

@@ -41,6 +41,19 @@ describe('summary', () => {
     expect(summary.madeBy()).toMatch(/^recipe refiner-gpt54-instance-rubric · judge citeward-lexical-\d+$/);
   });
 
+  test('warns of claims in a language that the lexical judge does not know, and names them in the reply', async () => {
+    const { handle } = localScoring();
+    const sources = [{ id: 'a', text: 'De brug van de stad werd in 1937 geopend en is van rode zandsteen.' }];
+    const dutch = '<answer><snippet id=a>De brug van de stad is niet van rode zandsteen.</snippet></answer>';
+    const summary = new ScoreSummary();
+    summary.add(await handle(request(CITED)));
+    expect(summary.warnings().join()).not.toContain('unknown language');
+    const result = await handle(request(dutch, { sources }));
+    expect(result).toMatchObject({ reply: { claims: [{ unknown_language: true }] } });
+    summary.add(result);
+    expect(summary.warnings().join()).toContain('unknown language: in 1 row the lexical judge does not know');
+  });
+
   test('one bad line makes the run incomplete', () => {
     const summary = new ScoreSummary();
     expect(summary.isComplete).toBe(true);
