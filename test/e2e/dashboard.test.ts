@@ -192,6 +192,9 @@ describe('playground', () => {
       const after = await score();
       await expect.poll(() => first.getAttribute('aria-label')).toContain('judged supported');
       expect(after).toBeGreaterThan(before + 1);
+      await page.getByRole('combobox', { name: /^Citations/ }).selectOption('forbidden');
+      await page.getByText('Forbidden citation').first().waitFor();
+      expect(await score()).toBe(0);
     });
   });
 

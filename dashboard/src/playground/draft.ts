@@ -148,8 +148,20 @@ export function criteriaOfLines(lines: string, before: readonly CriterionInput[]
   return lines.split('\n').flatMap((line) => (line.trim() === '' ? [] : [known.get(line) ?? { description: line }]));
 }
 
-/** The body of `POST /v1/score`. Empty fields are left out; the API reports those that the recipe requires. */
-export function scoreRequest(draft: Draft, recipe: string, judge: string): Readonly<Record<string, unknown>> {
+/**
+ * The body of `POST /v1/score`. Empty fields are left out; the API reports those that the recipe requires, and refuses
+ * a grammar that the recipe does not read.
+ */
+export function scoreRequest(
+  draft: Draft,
+  { grammar, citations }: Pick<ParseOptions, 'grammar' | 'citations'>,
+  recipe: string,
+  judge: string,
+): Readonly<Record<string, unknown>> {
+  const changes = {
+    ...(grammar === 'snippet' ? {} : { grammar }),
+    ...(citations === 'allowed' ? {} : { citations }),
+  };
   const criteria = (list: readonly CriterionInput[]): unknown[] =>
     list.map((criterion) => (Object.keys(criterion).length === 1 ? criterion.description : criterion));
   return {
@@ -160,7 +172,7 @@ export function scoreRequest(draft: Draft, recipe: string, judge: string): Reado
     ...(draft.negative_rubrics.length === 0 ? {} : { negative_rubrics: criteria(draft.negative_rubrics) }),
     ...(draft.finish_reason === '' ? {} : { finish_reason: draft.finish_reason }),
     ...draft.others,
-    recipe,
+    recipe: Object.keys(changes).length === 0 ? recipe : { base: recipe, ...changes },
     ...(judge === '' ? {} : { judge }),
   };
 }

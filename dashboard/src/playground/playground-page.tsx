@@ -76,7 +76,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
   const withKey = useObservable(apiKey) !== '';
 
   const verified = useMemo(() => verifyDraft(draft, options), [draft, options]);
-  const request = useMemo(() => scoreRequest(draft, recipe, judge), [draft, recipe, judge]);
+  const request = useMemo(() => scoreRequest(draft, options, recipe, judge), [draft, options, recipe, judge]);
   const requestText = useMemo(() => JSON.stringify(request), [request]);
   const isStale = scored.state === 'scored' && scored.of !== requestText;
   const reply = scored.state === 'scored' && !isStale ? scored.reply : null;
