@@ -62,7 +62,7 @@ export async function startWorker(folder: string, { bindings, beside, state }: W
 }
 
 /** Child processes, by id; empty where there is no /proc. */
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
       readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')

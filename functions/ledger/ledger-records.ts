@@ -62,6 +62,9 @@ const runSchema = z.discriminatedUnion('state', [
 /** The run as its object knows it. `prefix`: of its R2 keys. `until`: when an erased run may be forgotten. */
 export type ShardRun = z.infer<typeof runSchema>;
 
+/** One of the parts of a step, whose figures are stored together. */
+export type FiguresPart = { readonly step: number; readonly part: number };
+
 export class LedgerRecords {
   readonly #sql: SqlStorage;
   readonly #segments: SegmentTable;
@@ -289,6 +292,16 @@ export class LedgerRecords {
       figures.merge(text === null ? this.#refresh(step, part, budget) : groupFiguresSchema.parse(JSON.parse(text)));
     }
     return figures;
+  }
+
+  /** The parts that were recorded in since their figures were computed. */
+  get outdatedParts(): FiguresPart[] {
+    return this.#sql.exec<FiguresPart>('SELECT step, part FROM figures_v1 WHERE figures IS NULL').toArray();
+  }
+
+  /** Computes the figures of a part. Returns of how many rollouts. */
+  refreshPart({ step, part }: FiguresPart): number {
+    return this.#refresh(step, part, { rollouts: 0 }).rollouts;
   }
 
   #refresh(step: number, part: number, budget: { rollouts: number }) {

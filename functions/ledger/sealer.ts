@@ -52,6 +52,8 @@ export const SEALING: SealingLimits = {
   mergedBytes: 1024 * 1024,
 };
 
+/** Rollouts whose figures are computed without a pause, which takes about 10 ms. */
+const REFRESHED_AT_ONCE = 2_000;
 /** Segments that are written in one turn; the next turn follows at once. */
 const MAX_SEGMENTS_A_TURN = 16;
 
@@ -76,6 +78,7 @@ export class Sealer {
   /** Does all work that is due. It can be interrupted anywhere, and repeated. @throws StorageError if R2 fails. */
   async work(): Promise<void> {
     const { segments, limits, now } = this.#object;
+    await this.#refreshFigures();
     for (let written = 0; written < MAX_SEGMENTS_A_TURN; written++) {
       const planned = this.#ifOpen(() => segments.plan(limits, now()));
       if (planned === null) break;
@@ -85,6 +88,20 @@ export class Sealer {
     for (const { id, key } of this.#ifOpen(() => segments.replaced(now() - limits.keptMs)) ?? []) {
       await removeObject(this.#object.bucket, key);
       this.#ifOpen(() => segments.remove(id));
+    }
+  }
+
+  /** Computes outdated figures: the first reader of a long run would wait seconds for them. */
+  async #refreshFigures(): Promise<void> {
+    const { records } = this.#object;
+    let sincePause = 0;
+    for (const part of this.#ifOpen(() => records.outdatedParts) ?? []) {
+      const rollouts = this.#ifOpen(() => records.refreshPart(part));
+      if (rollouts === null) return;
+      sincePause += rollouts;
+      if (sincePause < REFRESHED_AT_ONCE) continue;
+      await pause();
+      sincePause = 0;
     }
   }
 

@@ -99,6 +99,26 @@ beforeEach(async () => {
 });
 
 describe('records', () => {
+  it('have their figures computed with the alarm, not by the first reader', async () => {
+    const outdated = async () =>
+      runInDurableObject(await ledger(), (_ledger, { storage: { sql } }) =>
+        Number(sql.exec('SELECT count(*) AS n FROM figures_v1 WHERE figures IS NULL').one()['n']),
+      );
+    for (const step of [0, 1]) await record('a', '1', { run: { id: 'r', step, group: 'a', sample: '1' } });
+    expect(await outdated()).toBe(2);
+    await later(HOUR_MS);
+    expect(await outdated()).toBe(0);
+    // A step that is recorded in again is counted again, and only this step.
+    await record('a', '2', { response: BAD });
+    expect(await outdated()).toBe(1);
+    const { steps } = runDetailSchema.parse(await (await get('/v1/runs/r')).json());
+    expect(steps.map(({ step, rollouts }) => [step, rollouts])).toEqual([
+      [0, 2],
+      [1, 1],
+    ]);
+    expect(await outdated()).toBe(0);
+  });
+
   it('go to R2 an hour after the first of them, leave the object 15 minutes later, and are read as before', async () => {
     for (const sample of ['1', '2']) await record('a', sample, { store_text: true });
     await record('b', '1');
