@@ -62,13 +62,15 @@ export function idsInProse(text: string, answer: Span, claims: readonly Claim[],
 
 /** The parts of the answer that are no markup of a claim, in order. */
 function proseOf(answer: Span, claims: readonly Claim[]): Span[] {
-  const markup = claims
-    .flatMap(({ element, span }) => [
-      { start: element.start, end: span.start },
-      { start: span.end, end: element.end },
-    ])
-    .filter(({ start, end }) => end > start)
-    .sort((one, other) => one.start - other.start);
+  const markup: Span[] = [];
+  for (const { element, span } of claims) {
+    if (span.start > element.start) markup.push({ start: element.start, end: span.start });
+    if (element.end > span.end) markup.push({ start: span.end, end: element.end });
+  }
+  // Only nested claims are out of order.
+  if (markup.some(({ start }, n) => start < (markup[n - 1]?.start ?? 0))) {
+    markup.sort((one, other) => one.start - other.start);
+  }
   const parts: Span[] = [];
   let from = answer.start;
   for (const { start, end } of markup) {
