@@ -77,11 +77,17 @@ export function promptBytes(request: JudgmentRequest): number {
   return bytesOf(request);
 }
 
+/** The sizes of lists, because the requests of a message share their sources. */
+const listBytes = new WeakMap<readonly unknown[], number>();
+
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return 0;
+  const known = Array.isArray(value) ? listBytes.get(value) : undefined;
+  if (known !== undefined) return known;
   let bytes = 0;
   for (const member of Object.values(value)) bytes += bytesOf(member);
+  if (Array.isArray(value)) listBytes.set(value, bytes);
   return bytes;
 }
 

@@ -8,6 +8,8 @@
 const TABLE_MS = 5 * 60 * 1000;
 /** How long a table is kept after KV has all of it: ten times the longest stale miss of KV. */
 const KEPT_MS = 10 * 60 * 1000;
+/** Characters of records that a desk also has in memory until KV has them: those of about a second. */
+const MAX_CHARS_IN_MEMORY = 512 * 1024;
 
 type Table = {
   /** `finished_ms` of its judgments divided by TABLE_MS; part of its name. */
@@ -33,6 +35,9 @@ export class FinishedTables {
   readonly #sql: SqlStorage;
   /** Oldest first. */
   readonly #tables: Table[];
+  /** Records that KV lacks, by key, so that they need not be read again on their way to KV. */
+  readonly #records = new Map<string, string>();
+  #chars = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -55,7 +60,7 @@ export class FinishedTables {
   }
 
   recordOf(waiting: WaitingRecord): string {
-    const record = this.#find(waiting);
+    const record = this.#records.get(waiting.key) ?? this.#find(waiting);
     if (record === null) throw new Error('FinishedTables: a waiting record is not in its table');
     return record;
   }
@@ -80,6 +85,15 @@ export class FinishedTables {
     table.waiting.delete(key);
     table.unreadable.delete(key);
     table.waiting.set(key, table.last);
+    this.#forget(key);
+    if (this.#chars + record.length > MAX_CHARS_IN_MEMORY) return;
+    this.#records.set(key, record);
+    this.#chars += record.length;
+  }
+
+  #forget(key: string): void {
+    this.#chars -= this.#records.get(key)?.length ?? 0;
+    this.#records.delete(key);
   }
 
   /** How many judgments KV lacks, without those that this version cannot read. */
@@ -98,6 +112,7 @@ export class FinishedTables {
   stored({ table, key }: WaitingRecord, now: number): void {
     table.waiting.delete(key);
     table.in_kv_ms = now;
+    this.#forget(key);
   }
 
   /** Leaves a record alone, because this version cannot read it: its table is not dropped. */

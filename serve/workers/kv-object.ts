@@ -138,13 +138,18 @@ export class KvObject extends DurableObject<unknown> {
   }
 
   #store({ key, value, metadata, expires_s }: Put): void {
-    this.#remove(key);
     const isSmall = value.byteLength <= BlobTable.CHUNK_BYTES;
     const blob = isSmall ? null : this.#blobs.put(new Uint8Array(value));
-    this.#sql.exec(
-      'INSERT INTO entries (key, value, blob, metadata, expires_s) VALUES (?, ?, ?, ?, ?)',
-      ...[key, isSmall ? value : null, blob, metadata, expires_s],
-    );
+    const insert = (): number =>
+      this.#sql.exec(
+        'INSERT INTO entries (key, value, blob, metadata, expires_s) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        ...[key, isSmall ? value : null, blob, metadata, expires_s],
+      ).rowsWritten;
+    // Most keys are new: one statement.
+    if (insert() === 0) {
+      this.#remove(key);
+      insert();
+    }
     if (this.#puts++ % PUTS_PER_CLEANUP === 0) this.#removeExpired(Math.floor(Date.now() / 1_000));
   }
 
