@@ -93,6 +93,9 @@ it('edits by hand with the keyboard, under the set that was seen', async () => {
     const [own] = (await read()).persistent;
     if (own === undefined) throw new Error('the row has no criteria');
     const name = own.title ?? own.description.slice(0, 40);
+    // This page was opened first, without the styles of other pages.
+    await card.locator('.sparkline').first().waitFor({ state: 'attached' });
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.sparkline')).fill")).toBe('none');
     const change = card.getByRole('button', { name: `Change ${name}` }).first();
     await change.focus();
     await page.keyboard.press('Enter');

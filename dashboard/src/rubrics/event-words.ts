@@ -1,6 +1,5 @@
 /** The events of a prompt's log in words. */
 import { REJECTIONS } from '../../../src/rubrics/check-criteria.ts';
-import type { RejectedProposal } from '../../../src/rubrics/evolution-log.ts';
 import type { LoggedEvent } from './prompt-history.ts';
 
 type Entry = LoggedEvent['entry'];
@@ -23,7 +22,7 @@ export function eventWords(entry: Entry, isByHand: boolean): string {
       return entry.own.length === 0 ? 'Started without criteria' : "Started with the row's own criteria";
     case 'proposed':
       if (isByHand) return 'Given by hand';
-      return `${entry.criteria.length === 0 ? 'Proposed nothing' : 'Proposed'}${leftOutWords(entry.rejected ?? [])}`;
+      return entry.criteria.length === 0 ? 'Proposed nothing' : 'Proposed';
     case 'generation_failed':
       return `No proposal: ${entry.reason.replaceAll('_', ' ')}. The set stays as it was`;
     case 'scored':
@@ -39,9 +38,12 @@ export function eventWords(entry: Entry, isByHand: boolean): string {
   }
 }
 
-function leftOutWords(rejected: readonly RejectedProposal[]): string {
-  if (rejected.length === 0) return '';
-  return `, and left out ${rejected.map(({ description, failed }) => `“${description}” (${REJECTIONS[failed]})`).join(', ')}`;
+/** What the generator wrote besides, each with the reason why it was left out. */
+export function leftOutWords(entry: Entry): readonly string[] {
+  if (entry.event !== 'proposed') return [];
+  return (entry.rejected ?? []).map(
+    ({ description, failed }) => `Left out “${description}”, because ${REJECTIONS[failed]}`,
+  );
 }
 
 /** The criteria that an event names. */

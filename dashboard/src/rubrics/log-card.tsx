@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { plural } from '../display/number-text.ts';
 import { Time } from '../display/time.tsx';
-import { eventIds, eventWords } from './event-words.ts';
+import { eventIds, eventWords, leftOutWords } from './event-words.ts';
 import { type LogEntry, type LoggedEvent, logEntries, type ShownCriterion } from './prompt-history.ts';
 
 const SHOWN_ENTRIES = 30;
@@ -55,15 +55,16 @@ function Entry({
         {isSuperseded && <span class="tag">no longer counts: the run resumed from an earlier step</span>}
       </p>
       <ul>
-        {events.map(({ n, entry }) => {
+        {events.flatMap(({ n, entry }) => {
           const ids = eventIds(entry);
-          return (
+          return [
             <li key={n}>
               {eventWords(entry, isByHand)}
               {ids.length > 0 && ': '}
               {ids.map((id) => names.get(id) ?? id.slice(0, 8)).join('; ')}
-            </li>
-          );
+            </li>,
+            ...leftOutWords(entry).map((words, place) => <li key={`${n}.${place}`}>{words}</li>),
+          ];
         })}
       </ul>
     </li>

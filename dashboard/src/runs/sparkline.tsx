@@ -1,4 +1,5 @@
 /** A small line without axes; steps without a value are gaps. The table beside it holds the numbers. */
+import '../styles/sparkline.css';
 
 const WIDTH = 96;
 const HEIGHT = 22;
