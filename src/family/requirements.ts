@@ -12,11 +12,15 @@ export function missingFields(rollout: Rollout, fields: readonly (keyof Rollout)
   );
 }
 
-/** Refuses a vendor's cited answer: the family reads other citations than the converted ones, or none. */
+/**
+ * Refuses a vendor's cited answer: the family reads other citations than the converted ones, or none. The problem is
+ * one of `answer_format` if the request has it: a trainer's label names the format, and the policy only writes the
+ * answer.
+ */
 export function citedAnswerProblems(rollout: Rollout, family: string): InputProblem[] {
   if (rollout.cited_answer === undefined) return [];
   const message = `recipes of the ${family} family do not read it: send the text as response, or use another recipe`;
-  return [{ path: ['cited_answer'], message }];
+  return [{ path: [rollout.answer_format === undefined ? 'cited_answer' : 'answer_format'], message }];
 }
 
 /** Returns one problem for each criterion whose weight is out of its bounds. */

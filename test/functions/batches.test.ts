@@ -18,6 +18,11 @@ describe('a batch', () => {
         '',
         line('bad', bad),
         line('refusal', { ...ROLLOUT, response: 'I would rather not say.' }),
+        line('uncited', {
+          ...ROLLOUT,
+          recipe: { base: ROLLOUT.recipe, citations: 'required' },
+          response: '<answer>It is 288 kilometres long.</answer>',
+        }),
         line('typo', { ...ROLLOUT, positive_rubric: ['x'] }),
       ].join('\r\n'),
       '/v1/score',
@@ -32,23 +37,25 @@ describe('a batch', () => {
     expect(done).toMatchObject({
       status: 'completed',
       errors: null,
-      request_counts: { total: 4, completed: 2, failed: 2 },
+      request_counts: { total: 5, completed: 3, failed: 2 },
       dead_letters: [],
     });
     const output = await linesOf(done.output_file_id);
     expect(output.map(({ custom_id, response }) => [custom_id, response?.status_code])).toEqual([
       ['good', 200],
       ['refusal', 200],
+      ['uncited', 200],
     ]);
     expect(output[0]?.response?.body['reward']).toBeGreaterThan(0);
     expect(output[1]?.response?.body['reward']).toBe(0);
+    expect(output[2]?.response?.body).toMatchObject({ reward: 0, finding_counts: { citation_missing: 1 } });
     const errors = await linesOf(done.error_file_id);
     expect(errors.map(({ custom_id, response, error }) => [custom_id, response?.status_code, error?.code])).toEqual([
       ['bad', 422, 'input_invalid'],
       ['typo', 422, 'input_invalid'],
     ]);
     for (const { response } of errors) expect(response?.body).not.toHaveProperty('reward');
-    expect(new Set([...output, ...errors].map(({ id }) => id)).size).toBe(4);
+    expect(new Set([...output, ...errors].map(({ id }) => id)).size).toBe(5);
   });
 
   it.each([

@@ -35,6 +35,13 @@ describe('POST /v1/groups', () => {
     expect(group).toMatchObject({ valid: 3, degenerate: null });
   });
 
+  it('gives 0 to each sample that cites nothing, if the recipe requires citations', async () => {
+    const recipe = { base: ROLLOUT.recipe, citations: 'required' };
+    const group = await groupOf({ ...GROUP, recipe, responses: [GOOD, '<answer>It is 288 kilometres long.</answer>'] });
+    expect(group.rewards).toEqual([(await score(ROLLOUT)).reward, 0]);
+    expect(group.members[1]).toMatchObject({ decided_by: 'citation_policy', finding_counts: { citation_missing: 1 } });
+  });
+
   it('asks about the criteria in batches, and gives each score to its criterion', async () => {
     const asked = async (fields: object) => {
       const group = await groupOf({ ...GROUP, recipe: { base: ROLLOUT.recipe, judge_static: false, ...fields } });

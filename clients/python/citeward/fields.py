@@ -33,9 +33,9 @@ ROW_FIELDS = (
     "response_tokens",
 )
 
-#: The fields that a label may contain: those of a row, how messages are read, and the place in a run
-#: (``citeward.runs``). Columns of data sets that are called ``trajectory`` hold other things.
-LABEL_FIELDS = (*ROW_FIELDS, "trajectory", "run")
+#: The fields that a label may contain: those of a row, how messages and the answers of vendors are read, and the place
+#: in a run (``citeward.runs``). Columns of data sets that are called ``trajectory`` hold other things.
+LABEL_FIELDS = (*ROW_FIELDS, "answer_format", "trajectory", "run")
 
 #: Types of parts that hold no text.
 _MEDIA = ("image", "image_url", "audio", "input_audio", "video")
@@ -103,13 +103,17 @@ def sample_fields(row: Mapping[str, Any], completion: Completion) -> dict[str, A
     """Adds the policy's output to a row.
 
     A text is a transcript if the row names its markup (``trajectory.markup``). Other texts are not read as messages, so
-    ``trajectory`` has no effect on them.
+    ``trajectory`` has no effect on them. A row with ``answer_format`` says that the text is the answer of a vendor.
 
     Raises:
-        BadRequest: as ``output_fields``.
+        BadRequest: as ``output_fields``, or the row names ``answer_format`` and the completion is no text.
     """
-    output = output_fields(completion)
     trajectory = row.get("trajectory")
+    if "answer_format" in row:
+        if not isinstance(completion, str) or trajectory is not None:
+            raise _problem("answer_format", "only with a response that is one text")
+        return {**row, "cited_answer": _cited_answer(completion, row["answer_format"])}
+    output = output_fields(completion)
     if "response" not in output or trajectory is None:
         return {**row, **output}
     if isinstance(trajectory, Mapping) and trajectory.get("markup") is not None:
@@ -153,6 +157,20 @@ def plain(value: Any, where: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(entry, f"{where}[{position}]") for position, entry in enumerate(value)]
     raise _problem(where, f"a {type(value).__name__} has no JSON")
+
+
+def _cited_answer(text: str, answer_format: Any) -> Any:
+    """Markdown is the text itself; every other format is JSON.
+
+    Text that is no JSON is sent as it is, and the Worker refuses it: a policy may write anything, which must not end
+    the training run.
+    """
+    if answer_format == "markdown":
+        return text
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _message(message: Mapping[str, Any], where: str) -> Any:

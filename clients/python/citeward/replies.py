@@ -25,6 +25,9 @@ from citeward.transport import NoReply, Outcome, Reply
 #: Reasons with these prefixes concern the judging of one sample, whatever the HTTP status.
 _JUDGING = ("judge_", "judgment_")
 
+#: Fields of a request that hold what the policy wrote.
+_WRITTEN = ("response", "messages", "cited_answer")
+
 
 @dataclass(frozen=True)
 class Score:
@@ -207,7 +210,7 @@ def _failure(reply: Reply) -> CitewardError:
         return Unscored(reason, detail, problem.get("retryable") is True)
     if status >= 500 or status == 429:
         return Unscored(reason, detail, problem.get("retryable") is True)
-    if fields and all(path.split("[")[0].split(".")[0] in ("response", "messages") for path, _ in fields):
+    if fields and all(path.split("[")[0].split(".")[0] in _WRITTEN for path, _ in fields):
         # For example, the response has more claims than a judge accepts. Row and settings are correct, so this must
         # not end the training run.
         return Unscored(reason, "; ".join(f"{path}: {message}" for path, message in fields), False)

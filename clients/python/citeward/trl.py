@@ -331,8 +331,8 @@ class _Places:
 
 
 def _name_of(prompt: Any, row: Mapping[str, Any]) -> str:
-    own = ("response", "messages", "response_tokens", "finish_reason", "num_turns", "trajectory", "run")
-    return digest_of(prompt, {name: value for name, value in row.items() if name not in own})
+    written = ("response", "messages", "cited_answer", "response_tokens", "finish_reason", "num_turns")
+    return digest_of(prompt, {name: row[name] for name in row if name not in (*written, "trajectory", "run")})
 
 
 def _settings(

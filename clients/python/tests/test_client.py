@@ -124,10 +124,11 @@ class Replies(unittest.TestCase):
         self.assertEqual(str(error), "recipe: unknown; positive_rubrics[0].weight: below 0")
 
     def test_422_about_the_response_alone_is_the_samples_matter(self) -> None:
-        errors = [{"path": "response", "message": "more than 2000 claims"}]
-        unscored = self.raised(problem(422, "input_invalid", errors=errors), Unscored)
-        self.assertEqual((unscored.reason, unscored.retryable), ("input_invalid", False))
-        self.assertIn("2000 claims", unscored.detail)
+        for path in ("response", "messages[0].content", "cited_answer"):
+            errors = [{"path": path, "message": "more than 2000 claims"}]
+            unscored = self.raised(problem(422, "input_invalid", errors=errors), Unscored)
+            self.assertEqual((unscored.reason, unscored.retryable), ("input_invalid", False))
+            self.assertIn("2000 claims", unscored.detail)
 
     def test_422_and_409_about_judging_are_unscored(self) -> None:
         self.assertEqual(self.raised(problem(422, "judge_prompt_too_long"), Unscored).reason, "judge_prompt_too_long")

@@ -111,6 +111,19 @@ class Completions(unittest.TestCase):
         self.assertEqual(sample_fields(listed, messages), {**listed, "messages": messages})
         self.assertEqual(sample_fields(listed, "text"), {"question": "q", "response": "text"})
 
+    def test_a_text_is_the_answer_of_a_vendor_if_the_row_names_its_format(self) -> None:
+        label = {"question": "q", "answer_format": "anthropic"}
+        row = read_object(label, "label")
+        answer = [{"type": "text", "text": "It opened in 1937."}]
+        self.assertEqual(sample_fields(row, json.dumps(answer)), {**row, "cited_answer": answer})
+        links = {**row, "answer_format": "markdown"}
+        self.assertEqual(sample_fields(links, "It [opened](a)."), {**links, "cited_answer": "It [opened](a)."})
+        for malformed in ("It opened", '[{"a": NaN}]', "[" * 50_000):
+            self.assertEqual(sample_fields(row, malformed)["cited_answer"], malformed)
+        for row, completion in ((row, [{"role": "user"}]), ({**row, "trajectory": {"markup": "qwen"}}, "[]")):
+            with self.assertRaisesRegex(BadRequest, "^answer_format: only with a response that is one text"):
+                sample_fields(row, completion)
+
     def test_what_is_neither(self) -> None:
         for completion in ([], None, 3, ["text"], {"role": "assistant"}):
             with self.subTest(completion), self.assertRaisesRegex(BadRequest, "^completion: "):

@@ -37,5 +37,7 @@ it('is refused by families that read other citations', () => {
       message: 'recipes of the x family do not read it: send the text as response, or use another recipe',
     },
   ]);
+  const named = { response, cited_answer, answer_format: 'anthropic' } as const;
+  expect(citedAnswerProblems(named, 'x')).toMatchObject([{ path: ['answer_format'] }]);
   expect(citedAnswerProblems({ response }, 'x')).toEqual([]);
 });
