@@ -31,7 +31,10 @@ async function start(question: string) {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'citeward-run-rubrics-'));
-  worker = await startLocalWorker({ variables: { ALLOW_ANONYMOUS: 'true' }, deadline_ms: 60_000 });
+  worker = await startLocalWorker({
+    variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' },
+    deadline_ms: 60_000,
+  });
   const rubrics = await start('How long is the Aare?');
   prompt = rubrics.prompt;
   own = rubrics.persistent[0]?.id ?? '';
@@ -111,4 +114,24 @@ test('an edit names what is wrong before it changes anything', async () => {
     1,
     expect.stringContaining('expected the id of a criterion of the set'),
   ]);
+});
+
+test('runs show has the mean reward by the persistent criteria of each step', async () => {
+  const scored = await fetch(`${worker.url}/v1/groups`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      question: 'How long is the Rhone?',
+      sources: [{ id: '1', text: 'The Rhone is 813 km long.' }],
+      positive_rubrics: ['States that the Rhone is 813 km long'],
+      responses: ['<answer><snippet id=1>The Rhone is 813 km long.</snippet></answer>', '<answer>Long.</answer>'],
+      recipe: 'refiner-gpt54-instance-only',
+      run: { id: 'scored', step: 0, group: 'rhone' },
+      evolution: { generator: null },
+    }),
+  });
+  expect(scored.status).toBe(200);
+  const shown = await citeward('runs', 'show', 'scored', '--url', worker.url);
+  // No criterion was added, so both rewards are the same.
+  expect(shown.stdout).toMatch(/\b(\d\.\d{3}) .* persistent \1; rubric /u);
 });

@@ -43,9 +43,13 @@ export const STEP_COLUMNS: readonly Column[] = [
 ];
 
 export function stepRow(step: RunStep): TableRow {
-  const { groups, rollouts, scored, reward, spread, degenerate, judgments, components } = step;
+  const { groups, rollouts, scored, reward, spread, degenerate, judgments, components, persistent_reward } = step;
   const unscored = rollouts - scored;
-  const parts = Object.entries(components).map(([name, { mean }]) => `${name} ${number(mean)}`);
+  const parts = Object.entries(components)
+    .map(([name, { mean }]) => `${name} ${number(mean)}`)
+    .join(', ');
+  // First, because the cell is cut at its end.
+  const persistent = persistent_reward === undefined ? '' : `persistent ${number(persistent_reward.mean)}; `;
   return {
     cells: [
       { text: step.step === null ? 'none' : String(step.step) },
@@ -58,7 +62,7 @@ export function stepRow(step: RunStep): TableRow {
       { text: number(spread.mean_std) },
       { text: percent(degenerate.share) },
       { text: percent(judgments.hit_rate) },
-      { text: parts.join(', ') },
+      { text: `${persistent}${parts}` },
     ],
   };
 }
