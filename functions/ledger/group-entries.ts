@@ -3,6 +3,7 @@
  * record stores them.
  */
 import type * as z from 'zod';
+import { UnknownForm } from '../storage/unknown-form.ts';
 import { compareBytes } from './byte-order.ts';
 import { type Entry, entriesSchema, type NewEntry, type Outcome, type PageCall } from './ledger-messages.ts';
 
@@ -96,33 +97,34 @@ export function textOf(entries: readonly Entry[]): string {
   );
 }
 
+/** @throws UnknownForm if a later version wrote them. */
 export function entriesOf(text: string): Entry[] {
-  return entriesSchema
-    .parse(JSON.parse(text))
-    .map(
-      ([sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached, numbers]) => {
-        const [claims, citations, chars, tokens, findings, criteria, agreement = null, persistent] = numbers;
-        const counts = {
-          ...{ claims, citations, chars, tokens, findings, criteria },
-          ...(agreement === null ? {} : { agreement }),
-          ...(persistent === undefined ? {} : { persistent_reward: persistent }),
-        };
-        return {
-          sample,
-          content,
-          attempt,
-          lacking,
-          line,
-          inferred,
-          reward,
-          reason,
-          components,
-          judgments,
-          cached,
-          counts,
-        };
-      },
-    );
+  const read = entriesSchema.safeParse(JSON.parse(text));
+  if (!read.success) throw new UnknownForm('entries of a record');
+  return read.data.map(
+    ([sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached, numbers]) => {
+      const [claims, citations, chars, tokens, findings, criteria, agreement = null, persistent] = numbers;
+      const counts = {
+        ...{ claims, citations, chars, tokens, findings, criteria },
+        ...(agreement === null ? {} : { agreement }),
+        ...(persistent === undefined ? {} : { persistent_reward: persistent }),
+      };
+      return {
+        sample,
+        content,
+        attempt,
+        lacking,
+        line,
+        inferred,
+        reward,
+        reason,
+        components,
+        judgments,
+        cached,
+        counts,
+      };
+    },
+  );
 }
 
 function countsArray(counts: Entry['counts']): StoredEntry[11] {

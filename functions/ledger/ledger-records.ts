@@ -289,7 +289,9 @@ export class LedgerRecords {
     );
     for (const { part, figures: text } of parts.toArray()) {
       if (text === null && budget.rollouts <= 0) return null;
-      figures.merge(text === null ? this.#refresh(step, part, budget) : groupFiguresSchema.parse(JSON.parse(text)));
+      // Figures in the form of a later version are computed again.
+      const stored = groupFiguresSchema.safeParse(text === null ? null : JSON.parse(text));
+      figures.merge(stored.success ? stored.data : this.#refresh(step, part, budget));
     }
     return figures;
   }

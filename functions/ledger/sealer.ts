@@ -29,8 +29,9 @@
  *   erased object lists the prefix again 15 minutes later.
  */
 import { StorageError } from '../storage/storage-error.ts';
+import { UnknownForm } from '../storage/unknown-form.ts';
 import type { SegmentBlock, StoredContent } from './ledger-messages.ts';
-import type { LedgerRecords } from './ledger-records.ts';
+import type { FiguresPart, LedgerRecords } from './ledger-records.ts';
 import { inflateLines } from './packed-lines.ts';
 import { putSegment, removeObject } from './run-objects.ts';
 import { type Section, SegmentWriter } from './segment-format.ts';
@@ -96,7 +97,7 @@ export class Sealer {
     const { records } = this.#object;
     let sincePause = 0;
     for (const part of this.#ifOpen(() => records.outdatedParts) ?? []) {
-      const rollouts = this.#ifOpen(() => records.refreshPart(part));
+      const rollouts = this.#ifOpen(() => refreshed(records, part));
       if (rollouts === null) return;
       sincePause += rollouts;
       if (sincePause < REFRESHED_AT_ONCE) continue;
@@ -164,6 +165,16 @@ export class Sealer {
     }
     await writer.endMember(section);
     return true;
+  }
+}
+
+/** Computes the figures of a part unless a later version recorded in it: then a reader says so. Returns of how many rollouts. */
+function refreshed(records: LedgerRecords, part: FiguresPart): number {
+  try {
+    return records.refreshPart(part);
+  } catch (error) {
+    if (!(error instanceof UnknownForm)) throw error;
+    return 0;
   }
 }
 

@@ -13,6 +13,7 @@
  * Every method is synchronous and runs in the caller's transaction.
  */
 import * as z from 'zod';
+import { UnknownForm } from '../storage/unknown-form.ts';
 import type { SegmentBlock } from './ledger-messages.ts';
 import { blockSchema, type RecordBlocks } from './segment-format.ts';
 
@@ -252,7 +253,9 @@ export class SegmentTable {
   /** Where the lines of a record are. @param place the record's column. */
   blocksOf(place: string | null): { readonly rows_at: SegmentBlock | null; readonly details_at: SegmentBlock | null } {
     if (place === null) return { rows_at: null, details_at: null };
-    const { segment, rows, details } = placeSchema.parse(JSON.parse(place));
+    const read = placeSchema.safeParse(JSON.parse(place));
+    if (!read.success) throw new UnknownForm('place of a record');
+    const { segment, rows, details } = read.data;
     const blockOf = (block: z.infer<typeof blockSchema> | null): SegmentBlock | null => {
       if (block === null) return null;
       const [offset, bytes, start, end] = block;

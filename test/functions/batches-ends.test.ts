@@ -5,6 +5,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BatchList } from '../../functions/batches/batch-list.ts';
 import { BATCH_MESSAGE_VERSION, FINALISE } from '../../functions/batches/batch-messages.ts';
 import {
   BATCH_WATCH_MS,
@@ -12,8 +13,9 @@ import {
   MAX_LINE_TRIES,
   TASK_LEASE_MS,
 } from '../../functions/batches/batch-timing.ts';
+import { batchListSchema } from '../../src/wire/batches/batch.ts';
 import { failing, R2_FAILED } from '../contract/detoured-binding.ts';
-import { problemOf } from './api.ts';
+import { ORIGIN, problemOf, send } from './api.ts';
 import { batchOf, cancel, files, get, linesOf, redrive, rewardsOf } from './batch-api.ts';
 import {
   begin,
@@ -421,6 +423,25 @@ describe('after the end', () => {
     await setVersion(1);
     const { output } = await linesOnce(await finish(id), ids);
     expect(output).toHaveLength(1);
+  });
+
+  it('the list leaves out what a later version wrote in a form of its own, and ignores fields that it added', async () => {
+    const made = await state((await planned(1)).id);
+    const [known, added, unknown] = ['batch_k', 'batch_l', 'batch_m'].map((id, n) => {
+      return { ...made, id, created_at: made.created_at + 60 + n };
+    });
+    if (known === undefined || added === undefined || unknown === undefined) throw new Error('three are made');
+    for (const one of [known, added, unknown]) await new BatchList(env.DB, 'default').put(one);
+    const change = (id: string, to: string) =>
+      env.DB.prepare(`UPDATE batches SET snapshot = ${to} WHERE id = ?`).bind(id).run();
+    await change(added.id, "json_set(snapshot, '$.region', 'p', '$.batch.region', 'p')");
+    await change(unknown.id, "json_set(snapshot, '$.v', 2)");
+    const page = batchListSchema.parse(await (await send(new Request(`${ORIGIN}/v1/batches?limit=2`))).json());
+    expect(page.data.map(({ id }) => id).slice(0, 2)).toEqual([added.id, known.id]);
+    await change(added.id, "json_set(snapshot, '$.batch.status', 'dreaming')");
+    const again = batchListSchema.parse(await (await send(new Request(`${ORIGIN}/v1/batches?limit=100`))).json());
+    const ids = again.data.map(({ id }) => id);
+    expect([ids.includes(known.id), ids.includes(added.id), ids.includes(unknown.id)]).toEqual([true, false, false]);
   });
 
   it('fields that a later version added to a batch are kept', async () => {

@@ -563,6 +563,30 @@ describe('storage that fails', () => {
   });
 });
 
+describe('an entry that a later version recorded', () => {
+  it('makes reads of its run a retryable failure, and stops neither recording elsewhere nor the sealer', async () => {
+    await record(at('r', 0, 'g', 's'));
+    const change = (from: string, to: string) =>
+      inObjects(async (sql) => {
+        sql.exec('UPDATE records_v1 SET entries = replace(entries, ?, ?)', from, to);
+        sql.exec('UPDATE figures_v1 SET figures = NULL');
+        sql.exec("UPDATE segments_v1 SET at = 0 WHERE state = 'open'");
+      });
+    await change(']]]', '],"later"]]');
+    await evictAllDurableObjects();
+    expect(await problemOf(await get('/v1/runs/r'), 503, 'storage_failed')).toMatchObject({ retryable: true });
+    await problemOf(await get('/v1/runs/r/rollouts'), 503, 'storage_failed');
+    expect(await record(at('r', 1, 'g', 's'))).toMatchObject({ status: 'recorded' });
+    const { incarnation } = await runNamed('r');
+    await runDurableObjectAlarm(env.RUN_LEDGER.getByName(`default/r/${incarnation}/0`));
+    // The alarm may also have gone off by itself.
+    await expect.poll(async () => (await keptKeys()).some((key) => key.includes('/segments/'))).toBe(true);
+    await change('],"later"]]', ']]]');
+    await evictAllDurableObjects();
+    expect((await rolloutsOf('r')).rollouts).toHaveLength(2);
+  });
+});
+
 describe('an erased run', () => {
   it('leaves a mark that removes what a late writer put into R2, and then goes itself', async () => {
     await record(at('r', 0, 'g', 's'));
@@ -673,7 +697,6 @@ describe('the figures of a step', () => {
       runInDurableObject(env.RUN_LEDGER.getByName(`default/many/${incarnation}/0`), (_ledger, { storage }) =>
         storage.sql.exec('SELECT part, figures IS NULL AS stale FROM figures_v1 ORDER BY part').toArray(),
       );
-    expect(await stale()).toEqual([0, 1, 2].map((part) => ({ part, stale: 1 })));
     const [step] = (await detailOf('many')).steps;
     expect(step).toMatchObject({ step: 0, groups: rows, rollouts: rows, reward: { min: 0, max: rows - 1 } });
     expect(step?.reward.mean).toBeCloseTo((rows - 1) / 2, 9);
@@ -683,7 +706,9 @@ describe('the figures of a step', () => {
     // Another attempt and another sample of a group of the second part, whose records are now in the third.
     await record(at('many', 0, 'g300', '0', { response: BAD }));
     await record(at('many', 0, 'g300', '1', { response: BAD }));
-    expect(await stale()).toEqual([0, 1, 2].map((part) => ({ part, stale: part === 1 ? 1 : 0 })));
+    // The alarm, which goes off at once where everything is sealed, may have computed them already.
+    const [first, , third] = await stale();
+    expect([first, third]).toEqual([0, 2].map((part) => ({ part, stale: 0 })));
     const [later] = (await detailOf('many')).steps;
     expect(later).toMatchObject({ groups: rows, rollouts: rows + 1 });
     expect((await detailOf('many')).rollouts).toBe(rows + 2);
