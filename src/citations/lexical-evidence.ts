@@ -7,6 +7,7 @@ import {
   type SourceText,
 } from '../lexical/index.ts';
 import type { Span } from '../text/span.ts';
+import { statesNothing } from './empty-statements.ts';
 import type { FindingSink } from './findings.ts';
 import type { Claim, Source, SourceSet } from './types.ts';
 
@@ -37,7 +38,7 @@ export function evidenceOfClaims(sources: SourceSet, claims: readonly Claim[]): 
   return byClaim;
 }
 
-/** Reports the findings that follow from a claim's evidence. */
+/** Reports the findings that follow from the words of a claim and its evidence. */
 export function reportEvidence(claim: Claim, evidence: ClaimEvidence, findings: FindingSink): void {
   if (evidence.verbatim.length > 0) {
     findings.add({ reason: 'claim_verbatim', in: 'response', span: claim.span, claim: claim.index });
@@ -49,6 +50,9 @@ export function reportEvidence(claim: Claim, evidence: ClaimEvidence, findings: 
   for (const { start, end } of evidence.missing_names) {
     const span = spanInClaim(claim, start, end);
     findings.add({ reason: 'name_not_in_source', in: 'response', span, claim: claim.index });
+  }
+  if (statesNothing(claim.text)) {
+    findings.add({ reason: 'claim_states_nothing', in: 'response', span: claim.span, claim: claim.index });
   }
 }
 

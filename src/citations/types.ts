@@ -28,6 +28,7 @@ export const FINDING_REASONS = [
   'claim_verbatim',
   'number_not_in_source',
   'name_not_in_source',
+  'claim_states_nothing',
   'markup_only',
   'judge_injection_suspected',
   'citation_url_alias',

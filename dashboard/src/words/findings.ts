@@ -111,6 +111,11 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
     meaning: 'No cited source contains this name.',
     weight: 'warning',
   },
+  claim_states_nothing: {
+    title: 'Claim that states nothing',
+    meaning: 'The claim is a question, a list of words or a refusal, which no source supports.',
+    weight: 'warning',
+  },
   citation_missing: {
     title: 'No citation',
     meaning: 'Citations are required, and the answer cites nothing.',

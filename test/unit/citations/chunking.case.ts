@@ -53,6 +53,7 @@ const OF_CLAIMS: ReadonlySet<string> = new Set([
   'claim_verbatim',
   'number_not_in_source',
   'name_not_in_source',
+  'claim_states_nothing',
 ]);
 
 /** `toEqual` for JSON values, ten times faster if they are equal. */

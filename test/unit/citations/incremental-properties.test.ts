@@ -76,6 +76,7 @@ const LEXICAL: ReadonlySet<string> = new Set([
   'claim_verbatim',
   'number_not_in_source',
   'name_not_in_source',
+  'claim_states_nothing',
   'judge_injection_suspected',
 ]);
 
