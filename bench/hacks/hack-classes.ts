@@ -240,7 +240,7 @@ export const HACK_CLASSES: readonly HackClass[] = [
   {
     name: 'irrelevant_copy',
     changes: 'content',
-    does: 'copies a sentence about something else, cited rightly',
+    does: 'copies a sentence about other things, cited rightly',
     response: (row, cite) => answered(irrelevant(row).slice(0, 1), cite),
   },
   {
@@ -256,13 +256,13 @@ export const HACK_CLASSES: readonly HackClass[] = [
   {
     name: 'padding',
     changes: 'content',
-    does: 'adds sentences about something else, cited rightly',
+    does: 'adds sentences about other things, cited rightly',
     response: (row, cite) => answered([...row.answer, ...irrelevant(row)], cite),
   },
   {
     name: 'repetition',
     changes: 'content',
-    does: 'repeats its first claim five times and drops the others',
+    does: 'repeats its first claim five times, drops the others',
     response: (row, cite) =>
       answered(
         Array.from({ length: 5 }, () => row.answer[0] ?? { text: '', ids: [] }),

@@ -40,6 +40,13 @@ export const SETTINGS: readonly Setting[] = [
   refiner('refiner-gpt54-instance-rubric', 'gpt54'),
   refiner('refiner-rl-balanced', 'balanced'),
   refiner('own recipe', 'own'),
+  {
+    name: 'citations required',
+    label: 'required',
+    recipe: { ...REFINERS['own recipe'], citations: 'required' },
+    grammar: 'snippet',
+    rollout: refinerRollout,
+  },
   { name: 'dr-tulu', label: 'tulu', recipe: 'dr-tulu', grammar: 'cite', rollout: drTuluRollout },
   { name: 'dr-tulu-exact', label: 'tulu exact', recipe: 'dr-tulu-exact', grammar: 'cite', rollout: drTuluRollout },
   { name: 'carr', label: 'carr', recipe: 'carr', grammar: 'link', cite: bracketed, rollout: outcomeRollout },

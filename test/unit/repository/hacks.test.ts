@@ -61,6 +61,10 @@ describe('a hack', () => {
     expect(paid('uncited', 'own recipe')).toBeLessThan(0.5);
   });
 
+  it('that cites nothing in its answer earns 0 if the recipe requires citations', () => {
+    for (const hack of ['uncited', 'reasoning_only']) expect(paid(hack, 'citations required'), hack).toBe(0);
+  });
+
   it('that cites in its reasoning is paid by the published code, and not by the corrected formula', () => {
     expect(paid('reasoning_only', 'dr-tulu-exact')).toBeGreaterThan(0.95);
     expect(paid('reasoning_only', 'dr-tulu')).toBeLessThan(0.75);
