@@ -38,7 +38,8 @@ export class AuditTable {
     const { results } = await this.#run('list', (db) =>
       db
         .prepare(
-          `SELECT * FROM audit WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR n < ?2) ORDER BY n DESC LIMIT ?3`,
+          `SELECT n, at, project, key_id, key_label, method, route, path, status, reason FROM audit
+           WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR n < ?2) ORDER BY n DESC LIMIT ?3`,
         )
         .bind(project, before, limit + 1)
         .all<NewUse & { n: number }>(),

@@ -39,12 +39,15 @@ type NewKey = Pick<StoredKey, 'project' | 'label' | 'scopes' | 'tier' | 'created
 type KeyPage = { readonly keys: readonly StoredKey[]; readonly has_more: boolean };
 
 const COLUMNS = 'id, api_keys.project, label, scopes, tier, created_at, expires_at, last_used_at, revoked_at';
+const isScope = (name: string): name is Scope => SCOPES.some((scope) => scope === name);
+
+/** A key that a later version made keeps, after a rollback, what this version knows: fewer scopes, the lowest tier. */
 const columnsSchema = z.object({
   id: z.string(),
   project: z.string(),
   label: z.string(),
-  scopes: z.string().transform((text) => z.array(z.enum(SCOPES)).parse(JSON.parse(text))),
-  tier: z.enum(RATE_TIERS),
+  scopes: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text)).filter(isScope)),
+  tier: z.string().transform((name): RateTier => RATE_TIERS.find((tier) => tier === name) ?? 'standard'),
   created_at: z.int(),
   expires_at: z.int().nullable(),
   last_used_at: z.int().nullable(),

@@ -60,7 +60,9 @@ export const endpointSchema = z.strictObject({
   disabled_reason: z
     .enum(['requested', 'gone'])
     .nullable()
-    .describe('gone: the receiver answered 410. null while the endpoint is enabled.'),
+    .describe(
+      'gone: the receiver answered 410. null while the endpoint is enabled, or for a reason of a later version.',
+    ),
   secrets: z
     .array(
       z.strictObject({

@@ -91,6 +91,17 @@ describe('a stored key', () => {
     expect(first).toEqual({ ...made, last_used_at: '2026-11-23T12:00:00.000Z' });
   });
 
+  it('of a later version keeps the scopes that this version knows, and the lowest tier', async () => {
+    const { key, id } = await make({ project: 'later', scopes: ['verify', 'score'], tier: 'high' });
+    const update = env.DB.prepare('UPDATE api_keys SET scopes = ?, tier = ? WHERE id = ?');
+    await update.bind('["verify","dream"]', 'highest', id).run();
+    expect((await verify(key)).status).toBe(200);
+    await problemOf(await call(key, 'GET', '/v1/runs'), 403, 'scope_missing');
+    expect((await listed(OPERATOR, '?project=later')).keys).toMatchObject([
+      { id, scopes: ['verify'], tier: 'standard' },
+    ]);
+  });
+
   it('expires', async () => {
     const { key, expires_at } = await make({ expires_in_s: 3600 });
     expect(expires_at).toBe('2026-11-23T13:00:00.000Z');
@@ -236,6 +247,12 @@ describe('the audit', () => {
     expect(all.uses).toEqual([expect.objectContaining({ key_id: admin.id, route: '/v1/audit', status: 200 })]);
     expect((await uses(OPERATOR, `?limit=1&before=${all.next}`)).uses[0]?.n).toBeLessThan(all.uses[0]?.n ?? 0);
     await problemOf(await call(admin.key, 'GET', '/v1/audit?project=default'), 403, 'operator_needed');
+  });
+
+  it('is read from a table to which a later version added a column', async () => {
+    await env.DB.prepare('ALTER TABLE audit ADD COLUMN later TEXT').run();
+    await call(OPERATOR, 'DELETE', '/v1/runs/none');
+    expect((await uses(OPERATOR)).uses).toContainEqual(expect.objectContaining({ path: '/v1/runs/none' }));
   });
 
   it('forgets uses and ended keys after 90 days', async () => {

@@ -1,5 +1,10 @@
 /** Webhook endpoints and their outbox: registration, secrets, and receivers that misbehave in every way. */
-import { abortAllDurableObjects, evictAllDurableObjects, listDurableObjectIds } from 'cloudflare:test';
+import {
+  abortAllDurableObjects,
+  evictAllDurableObjects,
+  listDurableObjectIds,
+  runInDurableObject,
+} from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { announce } from '../../functions/webhooks/endpoint-client.ts';
@@ -89,6 +94,15 @@ describe('registration', () => {
     const listed = endpointsSchema.parse(await json('GET', '/v1/webhooks'));
     expect(listed.endpoints).toContainEqual(rest);
     expect(JSON.stringify(listed)).not.toContain('whsec_');
+  });
+
+  it('is shown after a rollback, though a later version disabled it for a reason of its own', async () => {
+    const reply = await send(post('/v1/webhooks', { url: RECEIVER }));
+    const { id } = endpointWithSecretSchema.parse(await reply.json());
+    await runInDurableObject(env.DELIVERIES.getByName(`default/${id}`), (_object, { storage }) => {
+      storage.sql.exec("UPDATE endpoint_v1 SET enabled = 0, disabled_reason = 'later'");
+    });
+    expect(await described(id)).toMatchObject({ id, enabled: false, disabled_reason: null });
   });
 
   it('refuses what is no public https receiver, and unknown fields', async () => {
