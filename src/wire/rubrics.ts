@@ -68,6 +68,7 @@ export function weightedCriteria(prompt: string, criteria: readonly NewCriterion
 }
 
 const groupFields = { step: stepSchema, group: placeIdSchema.describe('The group of samples, as the run names it.') };
+const MAX_FAILURE_REASON_CHARS = 200;
 const responsesSchema = z.array(sha256Schema).max(MAX_GROUP).default([]);
 
 export const promptStartSchema = z
@@ -91,6 +92,17 @@ export const promptStartSchema = z
       })
       .exactOptional()
       .describe('New criteria from a group. A group proposes once.'),
+    failed_generation: z
+      .strictObject({
+        ...groupFields,
+        reason: z.string().min(1).max(MAX_FAILURE_REASON_CHARS).describe('Why, such as judge_timeout.'),
+      })
+      .exactOptional()
+      .describe('In place of a proposal: a generation elsewhere failed. The log has its reason, and the set stays.'),
+  })
+  .refine(({ proposal, failed_generation }) => proposal === undefined || failed_generation === undefined, {
+    path: ['failed_generation'],
+    error: 'give a proposal or a failed generation of a group, not both',
   })
   .describe('Starts a prompt unless it is there. Rules and own criteria are fixed with the start.');
 

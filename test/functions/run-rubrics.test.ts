@@ -90,6 +90,19 @@ it('refuses what is not there, and statistics that no verdicts have', async () =
   }
 });
 
+it('logs a generation that failed elsewhere once, and refuses it beside a proposal', async () => {
+  const run = newRun();
+  await propose(run, 0, 'g', [1]);
+  const failed_generation = { step: 1, group: 'g', reason: 'judge_timeout' };
+  const { proposal } = await start(run, { failed_generation });
+  expect(proposal).toMatchObject({ recorded: true, events: [{ event: 'generation_failed', ...failed_generation }] });
+  const again = await start(run, { failed_generation });
+  expect(again.proposal).toMatchObject({ recorded: false, events: [] });
+  const both = { question: QUESTION, failed_generation, proposal: { step: 1, group: 'g', criteria: [made(2)] } };
+  const refused = await send(post(`/v1/runs/${run}/rubrics`, both));
+  expect(await wrongFields(refused)).toEqual(['failed_generation']);
+});
+
 it('activates proposals, and retires a criterion after two groups that it does not tell apart', async () => {
   const run = newRun();
   const { proposal } = await propose(run, 0, 'g', [1, 2]);

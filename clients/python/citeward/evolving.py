@@ -15,7 +15,7 @@ Differences, each because the published code loses or mixes something:
   truncated responses would let answers to two questions meet in one generation.
 * A failed generation changes nothing for its prompt: the row keeps the rubric of the run. It is counted in
   ``evolving_rubrics/generation_failed`` and, by its reason, in ``evolving_rubrics/generation_failed/REASON``, and
-  logged as a warning with the set that stays.
+  logged as a warning with the set that stays. The log of the prompt has the reason.
 * A wrong row, key or setting raises, because it would fail at every step. So does a step in which the judge refuses
   every generation, such as one that writes no criteria.
 * A generation reads the first 64 responses to a prompt; ``evolving_rubrics/responses_left_out`` counts the others.
@@ -226,6 +226,8 @@ def evolve(
         made = client.make_rubrics(asked)
     except Unscored as failure:
         logger.warning("no criteria at step %s: %s; the prompt keeps set %s", at["step"], failure, rubrics["set"]["id"])
+        failed = {**at, "reason": failure.reason}
+        rubrics = client.start_rubrics(place.run, {**start, "failed_generation": failed})["rubrics"]
         return Evolved(row.written(rubrics, place.label), rubrics, None, failure, left_out)
     proposal = {
         **at,

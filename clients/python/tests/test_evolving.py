@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import types
 import unittest
 import uuid
@@ -75,6 +76,12 @@ class Live(LiveTestCase):
             self.assertRegex(logged.output[0], "step 2: judge_timeout: late; the prompt keeps set [0-9a-f]{64}")
             self.assertEqual(metrics["evolving_rubrics/generation_failed/judge_timeout"], 2)
             self.assertEqual(metrics["evolving_rubrics/generation_failed"], 2)
+            # The log of the run has the failure: the group cannot fail a second time.
+            failure = {"step": 2, "group": "4", "reason": "judge_timeout"}
+            fields = {"question": "How long is the Aare?", "failed_generation": failure}
+            with Client() as client:
+                again = client.start_rubrics(os.environ["CITEWARD_RUN"], fields)
+            self.assertIs(again["proposal"]["recorded"], False)
 
     def test_a_worker_without_a_model_is_an_error(self) -> None:
         with self.environment(self.up, CITEWARD_RUN=f"evolving-{uuid.uuid4().hex[:8]}"):

@@ -140,13 +140,21 @@ async function storedPrompt(c: Context, prompt: string) {
   return found;
 }
 
-/** Records the proposal of a request; `null` = it has none. */
+/** Records the proposal of a request, or the failure of one; `null` = it has neither. */
 async function proposed(
   rubrics: RunRubrics,
   life: RunLife,
   prompt: string,
-  { proposal }: z.infer<typeof promptStartSchema>,
+  { proposal, failed_generation: failed }: z.infer<typeof promptStartSchema>,
 ): Promise<z.infer<typeof observedSchema> | null> {
+  if (failed !== undefined) {
+    const { step, group, reason } = failed;
+    const answer = await observed(rubrics, life, prompt, {
+      ...{ step, group, statistics: null, proposal: { kind: 'failed', reason } },
+      under: await setOfNow(rubrics, life, prompt),
+    });
+    return observedReply(prompt, answer, answer.proposed);
+  }
   if (proposal === undefined) return null;
   const { step, group, criteria, judgment, responses, under } = proposal;
   const made = {

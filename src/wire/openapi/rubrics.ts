@@ -33,7 +33,8 @@ export const EVOLVING_RUBRICS: Section = {
     {
       method: 'post',
       path: RUBRICS,
-      summary: "Starts a prompt with its rules and the row's own criteria, and proposes criteria.",
+      summary:
+        "Starts a prompt with its rules and the row's own criteria, and records a proposal or the failure of one.",
       scope: 'score',
       request: 'PromptStart',
       replies: { 200: { description: 'The prompt.', schema: 'StartedPrompt' } },
