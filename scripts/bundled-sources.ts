@@ -2,6 +2,9 @@
  * A Vite plugin for tests inside workerd: their imports of the product's sources are answered from one bundle, made
  * once a run. Vitest fetches module by module into each test file's own isolate, and for the Worker's 700 modules that
  * takes longer than most files' tests. In watch mode there is no bundle, since it would not follow edits.
+ *
+ * The bundle is made when an import is resolved, and Vitest resolves no imports of a test file that it has in its cache
+ * on disk: the tests would run an earlier bundle. So this cache is off.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
@@ -22,6 +25,7 @@ export function bundledSources(tests: string): Plugin {
   return {
     name: 'citeward-bundled-sources',
     enforce: 'pre',
+    config: () => ({ test: { fsModuleCache: false } }),
     configureVitest: ({ vitest }) => {
       isWatching = vitest.config.watch;
     },

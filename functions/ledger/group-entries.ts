@@ -103,11 +103,13 @@ export function entriesOf(text: string): Entry[] {
   if (!read.success) throw new UnknownForm('entries of a record');
   return read.data.map(
     ([sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached, numbers]) => {
-      const [claims, citations, chars, tokens, findings, criteria, agreement = null, persistent] = numbers;
+      const [claims, citations, chars, tokens, findings, criteria, agreement = null, persistent = null, judge] =
+        numbers;
       const counts = {
         ...{ claims, citations, chars, tokens, findings, criteria },
         ...(agreement === null ? {} : { agreement }),
-        ...(persistent === undefined ? {} : { persistent_reward: persistent }),
+        ...(persistent === null ? {} : { persistent_reward: persistent }),
+        ...(judge === undefined ? {} : { judged_by: judge }),
       };
       return {
         sample,
@@ -128,11 +130,11 @@ export function entriesOf(text: string): Entry[] {
 }
 
 function countsArray(counts: Entry['counts']): StoredEntry[11] {
-  const { claims, citations, chars, tokens, criteria, agreement, persistent_reward: persistent } = counts;
+  const { claims, citations, chars, tokens, criteria, agreement, persistent_reward, judged_by } = counts;
   const findings = counts.findings === null ? null : { ...counts.findings };
-  if (persistent !== undefined) {
-    return [claims, citations, chars, tokens, findings, criteria, agreement ?? null, persistent];
-  }
-  if (agreement === undefined) return [claims, citations, chars, tokens, findings, criteria];
-  return [claims, citations, chars, tokens, findings, criteria, agreement];
+  // Every rollout has these; the others are stored up to the last one that is there.
+  const always = [claims, citations, chars, tokens, findings, criteria] as const;
+  if (judged_by !== undefined) return [...always, agreement ?? null, persistent_reward ?? null, judged_by];
+  if (persistent_reward !== undefined) return [...always, agreement ?? null, persistent_reward];
+  return agreement === undefined ? [...always] : [...always, agreement];
 }

@@ -47,6 +47,8 @@ const entrySchema = z.tuple([
     z.tuple([...countFields, agreementSchema]),
     // Only of rollouts under an evolving rubric: the reward by its persistent criteria.
     z.tuple([...countFields, agreementSchema.nullable(), z.number()]),
+    // Only of single samples whose requests listed several judges: the model that judged.
+    z.tuple([...countFields, agreementSchema.nullable(), z.number().nullable(), z.string()]),
   ]),
 ]);
 

@@ -10,7 +10,9 @@ import type { RecordedSet } from '../../src/rubrics/recorded-set.ts';
 import { contentDigests } from '../../src/runs/content-digest.ts';
 import { persistentReward } from '../../src/runs/persistent-reward.ts';
 import { recordedScore } from '../../src/runs/recorded-score.ts';
+import { MAX_JUDGED_BY_CHARS } from '../../src/runs/rollout-counts.ts';
 import type { RunPlacement } from '../../src/runs/row.ts';
+import { judgesOf } from '../../src/scoring/reward-reply.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import { type RunRecord, requestedPanel } from '../../src/wire/score.ts';
 import type { ScoredMember } from '../../src/wire/score-detail.ts';
@@ -148,6 +150,8 @@ async function recordingOf(
   const panel = requestedPanel(options);
   const contents = contentDigests(rollouts, { recipe: recipe.digest, judge, panel, replicate });
   const shared = store_text ? sharedFields(rollouts) : {};
+  // The samples of a group request have one judge; single samples of a group may have different ones of a list.
+  const isAlone = rollouts.length === 1 && Array.isArray(judge) && judge.length > 1;
   const recorded = rollouts.map(async (rollout, position) => {
     const [member, place, content] = [scored[position], places[position], contents[position]];
     if (member === undefined || place === undefined || content === undefined) {
@@ -159,7 +163,11 @@ async function recordingOf(
     const persistent = rubricSet === null ? null : persistentReward(member.facts, recipe.recipe, rubricSet);
     return {
       ...score,
-      counts: { ...counts, ...(persistent === null ? {} : { persistent_reward: persistent }) },
+      counts: {
+        ...counts,
+        ...(persistent === null ? {} : { persistent_reward: persistent }),
+        ...(isAlone ? judgedBy(member) : {}),
+      },
       stored: { ...stored, ...(rubricSet === null ? {} : { rubric_set: rubricSet }) },
       ...{ step, group, sample, grouping, content },
       recipe: recipe.digest,
@@ -175,6 +183,12 @@ async function recordingOf(
     store_text,
     now: Date.now(),
   };
+}
+
+/** The model that judged; empty if none did. */
+function judgedBy(member: ScoredRollout): { readonly judged_by?: string } {
+  const models = new Set(judgesOf([member]).map(({ model }) => model));
+  return models.size === 0 ? {} : { judged_by: [...models].join(', ').slice(0, MAX_JUDGED_BY_CHARS) };
 }
 
 /** The fields that all rollouts share, above all the tool output of a group. They are stored once. */

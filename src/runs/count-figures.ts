@@ -23,6 +23,7 @@ export const storedCountsSchema = z.strictObject({
   judged: countByName.describe('Rollouts that have the criterion.'),
   passed: countByName,
   agreement: momentSumsSchema.exactOptional().describe('Of the judges; absent = no rollout has several.'),
+  judged_by: countByName.exactOptional().describe('Absent = no single sample was sent with a list of judges.'),
   persistent_reward: momentSumsSchema.exactOptional().describe('Absent = no rubric of the rollouts evolves.'),
 });
 
@@ -48,6 +49,12 @@ export const countFigures = {
     .exactOptional()
     .describe(
       'With several judges: the share of the pairs of judges that agree on a verdict, as the mean over rollouts.',
+    ),
+  judged_by: countByName
+    .exactOptional()
+    .describe(
+      'Single samples whose requests listed several judges, by the model that judged. With more than one model, a group ' +
+        'may compare rewards of different judges.',
     ),
   persistent_reward: meanSchema
     .exactOptional()
@@ -76,8 +83,11 @@ export class CountFigures {
   readonly #passed = new Tally();
   readonly #agreement = new Moments();
   readonly #persistent = new Moments();
+  readonly #judgedBy = new Tally();
 
-  add({ claims, citations, chars, tokens, findings, criteria, agreement, persistent_reward }: RolloutCounts): void {
+  add(counts: RolloutCounts): void {
+    const { claims, citations, chars, tokens, findings, criteria, agreement, persistent_reward, judged_by } = counts;
+    if (judged_by !== undefined) this.#judgedBy.add(judged_by);
     if (agreement !== undefined) this.#agreement.add(agreement);
     if (persistent_reward !== undefined) this.#persistent.add(persistent_reward);
     if (claims !== null) this.#claims.add(claims);
@@ -104,6 +114,12 @@ export class CountFigures {
     this.#passed.merge(other.passed);
     if (other.agreement !== undefined) this.#agreement.merge(other.agreement);
     if (other.persistent_reward !== undefined) this.#persistent.merge(other.persistent_reward);
+    this.#judgedBy.merge(other.judged_by ?? {});
+  }
+
+  get #judges(): Pick<StoredCounts, 'judged_by'> {
+    const judged_by = this.#judgedBy.counts;
+    return Object.keys(judged_by).length === 0 ? {} : { judged_by };
   }
 
   get stored(): StoredCounts {
@@ -118,6 +134,7 @@ export class CountFigures {
       passed: this.#passed.counts,
       ...(this.#agreement.count === 0 ? {} : { agreement: this.#agreement.sums }),
       ...(this.#persistent.count === 0 ? {} : { persistent_reward: this.#persistent.sums }),
+      ...this.#judges,
     };
   }
 
@@ -131,6 +148,7 @@ export class CountFigures {
       findings: { rollouts: this.#checked, reasons: this.#findings.counts },
       ...(this.#agreement.count === 0 ? {} : { agreement: meanOf(this.#agreement) }),
       ...(this.#persistent.count === 0 ? {} : { persistent_reward: meanOf(this.#persistent) }),
+      ...this.#judges,
       criteria: Object.fromEntries(
         judged.map(([name, rollouts]) => [name, { rollouts, pass_rate: (passed[name] ?? 0) / rollouts }]),
       ),

@@ -3,6 +3,8 @@ import * as z from 'zod';
 import type { CriterionCount } from '../family/fact-counts.ts';
 
 const countSchema = z.int().min(0);
+/** Names of models are cut to this length. */
+export const MAX_JUDGED_BY_CHARS = 200;
 
 /** `null` = unknown. */
 export const rolloutCountsSchema = z.strictObject({
@@ -26,6 +28,11 @@ export const rolloutCountsSchema = z.strictObject({
     .max(1)
     .exactOptional()
     .describe('With several judges: the share of the pairs of members that agree, as the mean over the verdicts.'),
+  judged_by: z
+    .string()
+    .max(MAX_JUDGED_BY_CHARS)
+    .exactOptional()
+    .describe('The model that judged a single sample whose request listed several judges, one to follow the other.'),
   persistent_reward: z
     .number()
     .exactOptional()

@@ -200,6 +200,29 @@ describe('a fallback in a group', () => {
   });
 });
 
+describe('a fallback for single samples', () => {
+  it('is counted by model in each step of the run, and so are samples that the first judge judged', async () => {
+    const { response, ...shared } = fresh();
+    const run = { id: 'single-samples', step: 4, group: 'a' };
+    const sample = (n: number, judge: string | readonly string[]) =>
+      score({
+        ...shared,
+        recipe: RUBRIC,
+        response: response.replace('288', `${288 + n}`),
+        judge,
+        run: { ...run, sample: n },
+      });
+    await sample(0, ['one', 'two']);
+    scripts.set('one', down);
+    await sample(1, ['one', 'two']);
+    await sample(2, ['one', 'two']);
+    await sample(3, 'two');
+    const reply = await send(new Request(`${ORIGIN}/v1/runs/${run.id}`));
+    const { steps } = runDetailSchema.parse(await reply.json());
+    expect(steps.map(({ judged_by }) => judged_by)).toEqual([{ 'model-one': 1, 'model-two': 2 }]);
+  });
+});
+
 describe('a judge watched through replays', () => {
   const summaryOf = async (run: string, input: ReplayInput) => {
     const reply = await send(post(`/v1/runs/${run}/replay`, input));

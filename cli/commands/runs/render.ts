@@ -72,6 +72,13 @@ export function unscoredTexts({ step, unscored }: RunStep): string[] {
   return Object.entries(unscored).map(([reason, count]) => `step ${step ?? 'none'}: ${count} unscored, ${reason}`);
 }
 
+/** Which models judged single samples, where it was not one: `step 3: judged by qwen (28), llama (4): …` */
+export function mixedJudgesText({ step, judged_by = {} }: Pick<RunStep, 'step' | 'judged_by'>): string[] {
+  const models = Object.entries(judged_by).map(([model, count]) => `${model} (${count})`);
+  if (models.length < 2) return [];
+  return [`step ${step ?? 'none'}: single samples were judged by ${models.join(', ')}: a group may mix judges`];
+}
+
 function number(value: number | null): string {
   return value === null ? '-' : value.toFixed(3);
 }

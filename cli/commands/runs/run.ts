@@ -34,7 +34,7 @@ import {
   showSyntax,
 } from './options.ts';
 import { printReasons } from './reasons.ts';
-import { RUN_COLUMNS, runRow, STEP_COLUMNS, stepRow, unscoredTexts } from './render.ts';
+import { mixedJudgesText, RUN_COLUMNS, runRow, STEP_COLUMNS, stepRow, unscoredTexts } from './render.ts';
 import { logToWandb, wandbLine } from './wandb.ts';
 
 export const listCommand: Command = { ...listSyntax, run: runList };
@@ -87,7 +87,7 @@ async function runShow(flags: Flags): Promise<number> {
     }
     for (const step of steps) {
       await (flags.isOn('json') ? screen.result(JSON.stringify(step)) : table.add(stepRow(step)));
-      reasons.push(...unscoredTexts(step));
+      reasons.push(...unscoredTexts(step), ...mixedJudgesText(step));
     }
   }
   await table.end();
