@@ -35,6 +35,8 @@ const START_MS = 120_000;
 const PAGE_MS = 240_000;
 /** The three demo runs take about a minute on two quiet cores. */
 const DEMO_MS = 600_000;
+/** The last line of `npm run demo:rubrics`. */
+const RUBRICS_PAGE = /(?<url>http:\/\/\S+?)\/#\/runs\/demo-rubrics\//u;
 
 type Exception = {
   /** The page, or the source that prints the command. */
@@ -108,6 +110,9 @@ let folders: string;
 let env: NodeJS.ProcessEnv;
 let url: string;
 let worker: Background;
+/** The demo of evolving rubrics, whose run is in a Worker of its own. */
+let rubricsDemo: Background;
+let rubricsUrl: string;
 let model: FakeBackend;
 let batch: string;
 let runFile: string;
@@ -130,6 +135,8 @@ beforeAll(async () => {
   await demo.stop();
   const [again] = await runCommands(['npm run demo:run -- --once'], shell, START_MS);
   expect(again).toMatchObject({ status: 0, output: expect.stringContaining('nothing to score') });
+  rubricsDemo = await startInBackground('npm run demo:rubrics', RUBRICS_PAGE, shell, START_MS);
+  rubricsUrl = RUBRICS_PAGE.exec(rubricsDemo.output())?.groups?.['url'] ?? '';
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   const settings = `--state ${join(copy.path, STATE, 'worker')} --var ISSUER_KEY=${await newIssuerKey()}`;
@@ -159,6 +166,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await worker?.stop();
+  await rubricsDemo?.stop();
   await model?.stop();
   copy?.remove();
   spawnSync('rm', ['-rf', folders]);
@@ -230,7 +238,7 @@ async function failuresOf(commands: readonly PrintedCommand[], shell: Shell): Pr
     const { text } = printed;
     const copying = onCopy(printed, address);
     if (copying !== null) return copying;
-    const filled = filledIn(text, address);
+    const filled = filledIn(text, /\bdemo-rubrics\b/u.test(text) ? rubricsUrl : address);
     if (own === null || !OWN_WORKER.test(text)) return filled;
     const more = `--port ${own} --state ${join(shell.directory, 'state')}`;
     return `${filled} ${more} > worker.log &\ncurl -sf --retry 60 --retry-all-errors --retry-delay 1 ${address}/healthz`;
