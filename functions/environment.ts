@@ -35,6 +35,8 @@ export type Environment = Env & {
   readonly JUDGE_TOKENS_PER_DAY?: string;
   /** "project" = each project has judgments of its own; absent or "shared" = equal questions share them. */
   readonly JUDGMENTS_SCOPE?: string;
+  /** "failures" = only requests that failed have a line in the log; absent or "all" = every request has one. */
+  readonly REQUEST_LOG?: string;
   /** The rate limits of keys by tier; absent = no limit. */
   readonly RATE_LIMIT_STANDARD?: RateLimit;
   readonly RATE_LIMIT_HIGH?: RateLimit;
@@ -47,6 +49,7 @@ export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; reado
 export type Settings = {
   /** Whether projects share the judgments of equal questions. */
   readonly judgmentsScope: 'shared' | 'project';
+  readonly requestLog: 'all' | 'failures';
   /** The daily budgets of each project that has none of its own. */
   readonly budgets: Budgets;
   readonly allowAnonymous: boolean;
@@ -98,6 +101,10 @@ export function readSettings(environment: Environment): SettingsResult {
   if (judgmentsScope !== 'shared' && judgmentsScope !== 'project') {
     return { ok: false, setting: 'JUDGMENTS_SCOPE', problems: ['expected "shared" or "project"'] };
   }
+  const requestLog = environment.REQUEST_LOG === '' ? 'all' : (environment.REQUEST_LOG ?? 'all');
+  if (requestLog !== 'all' && requestLog !== 'failures') {
+    return { ok: false, setting: 'REQUEST_LOG', problems: ['expected "all" or "failures"'] };
+  }
   const judge_calls_per_day = readBudget(environment.JUDGE_CALLS_PER_DAY);
   if (judge_calls_per_day === 'malformed') return badBudget('JUDGE_CALLS_PER_DAY');
   const judge_tokens_per_day = readBudget(environment.JUDGE_TOKENS_PER_DAY);
@@ -110,6 +117,7 @@ export function readSettings(environment: Environment): SettingsResult {
     ok: true,
     settings: {
       judgmentsScope,
+      requestLog,
       budgets: { judge_calls_per_day, judge_tokens_per_day },
       allowAnonymous,
       allowLexicalJudge,

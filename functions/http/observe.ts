@@ -38,8 +38,13 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   isolateCounts.count('citeward_requests', [done.route, String(done.status), done.reason]);
   const { project = '', name: key = '' } = c.get('principal') ?? {};
   writeRequestPoint(c.env.ANALYTICS, { ...done, project, key, ms });
-  console.log(JSON.stringify({ ...logLine(c, ms), trace_id: trace.trace_id }));
+  if (isLogged(c)) console.log(JSON.stringify({ ...logLine(c, ms), trace_id: trace.trace_id }));
 });
+
+/** Reads the setting itself, because a request whose settings are malformed has none, and is logged. */
+function isLogged(c: Context): boolean {
+  return c.env.REQUEST_LOG !== 'failures' || c.res.status >= 400 || c.get('storeProblems') > 0;
+}
 
 function serverTiming(phases: PhaseTimings): string {
   return Object.entries(phases)

@@ -18,6 +18,7 @@ type Variables = {
   JUDGMENTS_SCOPE?: string;
   JUDGE_CALLS_PER_DAY?: string;
   JUDGE_TOKENS_PER_DAY?: string;
+  REQUEST_LOG?: string;
 };
 
 /** The Worker under another configuration. */
@@ -124,6 +125,7 @@ describe('authentication', () => {
       { JUDGMENTS_SCOPE: 'projects' },
       { JUDGE_TOKENS_PER_DAY: '1e9' },
       { DESKS: '1025' },
+      { REQUEST_LOG: 'none' },
     ];
     for (const variables of malformed) {
       for (const request of [get('/readyz', bearer('k')), post('/v1/verify', VERIFY, bearer('k'))]) {
@@ -271,6 +273,18 @@ describe('the log', () => {
       { event: 'request', method: 'GET', route: 'none', status: 404, key: 'k-name' },
     ]);
     expect(lines.join('\n')).not.toMatch(/wrong|secret|token/);
+  });
+
+  it('has only requests that failed with REQUEST_LOG=failures', async () => {
+    const lines = listen();
+    const variables = { ALLOW_ANONYMOUS: 'true', REQUEST_LOG: 'failures' };
+    await sendTo(variables, post('/v1/verify', VERIFY));
+    await sendTo(variables, post('/v1/verify', { ...VERIFY, response: 1 }));
+    await sendTo(variables, post('/v1/score', { ...ROLLOUT, judge: 'absent' }));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { event: 'request', status: 422, reason: 'input_invalid' },
+      { event: 'request', reason: 'judge_unknown' },
+    ]);
   });
 
   it('and the problems hold nothing of any text of a request', async () => {
