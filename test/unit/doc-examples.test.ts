@@ -1,6 +1,6 @@
 /**
  * The examples in the comments of src/ run, and a line `expression; // value` has that value. Examples of lib/ and of
- * the client are fenced and import the package; test/e2e/package.test.ts runs those against the installed package.
+ * the client are fenced and import the package; test/slow/package.test.ts runs those against the installed package.
  */
 import { deepEqual } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';

@@ -12,7 +12,7 @@ import { bundledCode } from '../../bench/bundles/bundle.ts';
 import { createScorer, lexicalJudge } from '../../lib/index.ts';
 import { buildLibrary } from '../../scripts/build-library.ts';
 import { launchChromium } from '../../scripts/chromium.ts';
-import { jsonLines, root } from './processes.ts';
+import { jsonLines, root } from '../e2e/processes.ts';
 
 let directory: string;
 /** An empty project outside the repository, into which the packed package is installed. */
