@@ -231,6 +231,11 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./commands/verify/run.ts')).verifyCommand,
   },
   {
+    name: 'compare',
+    summary: 'Let a judge compare the answers of each row in pairs.',
+    load: async () => (await import('./commands/compare/run.ts')).compareCommand,
+  },
+  {
     name: 'refine',
     summary: 'Generate cited answers from tool output and verify them while they stream.',
     load: async () => (await import('./commands/refine/run.ts')).refineCommand,

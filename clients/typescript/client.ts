@@ -5,6 +5,7 @@
 
 import type * as z from 'zod';
 import { type AgentResponse, agentResponseSchema } from '../../src/wire/agent-reply.ts';
+import { type CompareResponse, type compareRequestSchema, compareResponseSchema } from '../../src/wire/compare.ts';
 import {
   type GroupResponse,
   type GroupRewardResponse,
@@ -49,6 +50,7 @@ import { createWebhooks, type WebhooksClient } from './webhooks.ts';
 /** Fields with `messages` of any type: the interfaces of SDKs are no record types. */
 type Conversational<Fields> = Omit<Fields, 'messages'> & { readonly messages?: readonly object[] | string };
 type GroupFields = z.input<typeof groupRequestSchema>;
+type CompareFields = z.input<typeof compareRequestSchema>;
 
 /** The request of `POST /v1/rubrics`. */
 export type MakeRubricsInput = z.input<typeof makeRubricsRequestSchema>;
@@ -57,6 +59,10 @@ export type ScoreInput = Conversational<z.input<typeof scoreRequestSchema>>;
 /** The request of `POST /v1/groups`. */
 export type GroupInput = Omit<GroupFields, 'responses'> & {
   readonly responses: readonly (string | Conversational<Exclude<GroupFields['responses'][number], string>>)[];
+};
+/** The request of `POST /v1/compare`. */
+export type CompareInput = Omit<CompareFields, 'responses'> & {
+  readonly responses: readonly (string | Conversational<Exclude<CompareFields['responses'][number], string>>)[];
 };
 /** The request of `POST /v1/verify`. */
 export type VerifyInput = z.input<typeof verifyRequestSchema>;
@@ -93,6 +99,8 @@ export type Client = {
   /** Scores the samples of one prompt: rewards and advantages. `detail` is as in `score`. */
   group(request: RewardOnly<GroupInput>): Promise<Reply<GroupRewardResponse>>;
   group(request: Full<GroupInput>): Promise<Reply<GroupResponse>>;
+  /** Compares the answers to one question in pairs. An answer's reward is its win rate. */
+  compare(request: CompareInput): Promise<Reply<CompareResponse>>;
   /** Verifies citations without a judge. Defaults: `evidence` `none`, `offsets` `utf16`. */
   verify(request: VerifyInput, options?: VerifyOptions): Promise<Reply<VerifyReply>>;
   /**
@@ -175,6 +183,7 @@ export function createClient({ url, key, transport }: ClientOptions): Client {
     keys: () => connection.get('v1/keys', issuerKeysSchema),
     score,
     group,
+    compare: (request) => connection.post('v1/compare', { json: request }, compareResponseSchema),
     verify(request, { evidence, offsets } = {}) {
       const query = new URLSearchParams();
       if (evidence !== undefined) query.set('evidence', evidence);

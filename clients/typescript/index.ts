@@ -5,6 +5,7 @@ export type { RunStep } from '../../src/runs/summary.ts';
 export type { Receipt } from '../../src/scoring/receipt-schema.ts';
 export type { AgentResponse } from '../../src/wire/agent-reply.ts';
 export type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
+export type { CompareResponse } from '../../src/wire/compare.ts';
 export type { FileReply, UploadPartReply, UploadReply } from '../../src/wire/files.ts';
 export type { GroupResponse, GroupRewardResponse } from '../../src/wire/groups.ts';
 export type { IssuerKeysReply } from '../../src/wire/judgment-files.ts';
@@ -20,6 +21,7 @@ export { type BraintrustExample, type BraintrustScore, braintrustScorer } from '
 export {
   type Client,
   type ClientOptions,
+  type CompareInput,
   createClient,
   type GroupInput,
   type MakeRubricsInput,

@@ -76,6 +76,42 @@ describe('scoring', () => {
   });
 });
 
+describe('comparing', () => {
+  const COMPARISONS = 'examples/comparisons.jsonl';
+
+  test('this process and the Worker give the same win rates, and the table their means', async () => {
+    const here = await citeward('compare', COMPARISONS, '--json');
+    const there = await citeward('compare', COMPARISONS, '--json', '--url', worker.url);
+    expect([here.code, there.code]).toEqual([0, 0]);
+    const rewards = jsonLines(here.stdout).map((row) => row['rewards']);
+    expect(rewards).toEqual([
+      [1, 0],
+      [0, 1],
+      [1, 0],
+    ]);
+    const uncached = (text: string) => jsonLines(text).map(({ judges: _, ...reply }) => reply);
+    expect(uncached(there.stdout)).toEqual(uncached(here.stdout));
+    const table = await citeward('compare', COMPARISONS, '--url', worker.url, '--judgments', 'only');
+    expect(table.stdout).toMatch(/^aare +2 +0\.00 1\.00 +1 +0/mu);
+    expect([table.code, table.stderr]).toEqual([0, expect.stringContaining('mean win rates 0.67 0.33')]);
+  });
+
+  test('an answer without a win rate has no number, and a row that cannot be compared says why', async () => {
+    const skipped = await citeward('compare', COMPARISONS, '--judgments', 'skip');
+    expect([skipped.code, skipped.stdout]).toEqual([0, expect.stringMatching(/^aare +- +- - /mu)]);
+    const rows = join(directory, 'comparisons.jsonl');
+    const row = { question: 'How long?', responses: ['a', 'b'] };
+    const alone = { ...row, responses: ['a'] };
+    await writeFile(rows, [alone, row].map((one) => JSON.stringify(one)).join('\n'));
+    for (const at of [[], ['--url', worker.url]]) {
+      const missing = await citeward('compare', rows, '--judgments', 'only', '--json', ...at);
+      expect(missing.code).toBe(1);
+      expect(missing.stderr).toContain('line 1: responses');
+      expect(jsonLines(missing.stdout)).toMatchObject([{ line: 2, rewards: null, reason: 'judgment_missing' }]);
+    }
+  });
+});
+
 describe('bad lines', () => {
   const good = '{"id":"a","question":"q","response":"<answer>r</answer>","sources":[],"positive_rubrics":["r"]}';
   const pieces = [

@@ -82,7 +82,7 @@ function scoreRow(line: number, labels: Labels, reply: ScoreResponse): TableRow 
 }
 
 /** A row without a reward. */
-function unscoredRow(id: Cell, reason: string, detail: string): TableRow {
+export function unscoredRow(id: Cell, reason: string, detail: string): TableRow {
   const text = detail === '' ? `unscored: ${reason}` : `unscored: ${reason} (${detail})`;
   return { cells: [id], spread: { text, colour: 'yellow' } };
 }

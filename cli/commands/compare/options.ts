@@ -1,0 +1,53 @@
+/** The flags of `citeward compare`. */
+import { MAX_COMPARED } from '../../../src/limits.ts';
+import type { CommandSyntax } from '../../shared/command.ts';
+import type { Flags } from '../../shared/flags.ts';
+import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
+import { type Fields, isFields } from '../../shared/rows.ts';
+import { givenFields } from '../../shared/sampling.ts';
+import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
+
+export const compareSyntax: CommandSyntax = {
+  usage: ['compare FILE.jsonl [flags]', 'compare - [flags]        (rows from standard input)'],
+  flags: [
+    { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge, by its name in the Worker.' },
+    {
+      name: 'judgments',
+      kind: 'text',
+      value: 'use|only|skip',
+      help: 'use: stored judgments, else judge; only: stored judgments only; skip: do not judge.',
+    },
+    { name: 'opponents', kind: 'text', value: 'N', help: 'How many others each answer meets (default all up to 6).' },
+    { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
+    MAP_FLAG,
+    ...ROW_WORKER_FLAGS,
+  ],
+  details: [
+    'A row holds the fields of POST /v1/compare, and optionally id and note: a question and two or more',
+    'responses, such as those of several models in the same order in every row. Flags win over the row.',
+    'Exit code: 0 all rows done, 1 some lines invalid or answers without a win rate, 2 wrong command line.',
+  ],
+};
+
+/** Returns a function that sets the fields of the flags in a row, and the names of these fields. @throws UsageError */
+export function comparedFields(flags: Flags): {
+  readonly apply: (fields: Fields) => Fields;
+  readonly names: ReadonlySet<string>;
+} {
+  const opponents = flags.count('opponents', { min: 1, max: MAX_COMPARED - 1 });
+  const given = givenFields({
+    judge: flags.text('judge'),
+    judgments: flags.choice('judgments', ['use', 'only', 'skip']),
+  });
+  return {
+    apply: (fields) => {
+      const { schedule } = fields;
+      return {
+        ...fields,
+        ...given,
+        ...(opponents === null ? {} : { schedule: { ...(isFields(schedule) ? schedule : {}), opponents } }),
+      };
+    },
+    names: new Set([...Object.keys(given), ...(opponents === null ? [] : ['schedule'])]),
+  };
+}
