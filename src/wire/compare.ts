@@ -171,6 +171,7 @@ export const compareResponseSchema = z.strictObject({
   judges: judgesSchema,
 });
 
+/** The reply of `POST /v1/compare`: a win rate and an advantage for each answer, and the result of each pair. */
 export type CompareResponse = z.infer<typeof compareResponseSchema>;
 
 /** The reply of a comparison. The request's advantage rule has been checked. */

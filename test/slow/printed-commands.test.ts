@@ -104,6 +104,7 @@ const RUN = 'recorded';
 const QUESTION = 'How long is the Aare?';
 const EXAMPLES = 'examples/rollouts.jsonl';
 const EXAMPLE_STEP = 'examples/step.jsonl';
+const EXAMPLE_COMPARISONS = 'examples/comparisons.jsonl';
 
 let copy: CopiedSources;
 let folders: string;
@@ -189,6 +190,7 @@ function filledIn(text: string, url: string): string {
     [/(?<![$\w{])NAME\b(?!=)/gu, 'mine'],
     [/(?<![$\w{])JUDGE\b(?!=)/gu, 'lexical'],
     [/(?<![$\w{])PROJECT\b(?!=)/gu, 'mine'],
+    [/(?<= compare )FILE\.jsonl\b/gu, EXAMPLE_COMPARISONS],
     [/(?<= advantages )FILE\.jsonl\b/gu, EXAMPLE_STEP],
     [/(?<![$\w{])PRESET\b/gu, 'trl-gdpo'],
     [/(?<![$\w{])GRADER\.json\b/gu, 'examples/graders/grader.json'],
@@ -264,10 +266,16 @@ describe.concurrent('the commands of', () => {
   });
 });
 
+/** The file that a command gets as standard input. */
+function standardInput(command: string): string {
+  if (command.includes('receipt')) return 'REPLY.json';
+  return command.includes(' compare ') ? EXAMPLE_COMPARISONS : EXAMPLES;
+}
+
 describe.concurrent('the program prints', () => {
   it.each(ofPrograms)('$text', { timeout: PAGE_MS }, async (printed) => {
     const directory = workingFolder(copy.path, folders, ...files);
-    const stdin = join(directory, printed.text.includes('receipt') ? 'REPLY.json' : EXAMPLES);
+    const stdin = join(directory, standardInput(printed.text));
     expect((await failuresOf([printed], { directory, env, stdin })).join('\n\n')).toBe('');
   });
 });
