@@ -5,6 +5,7 @@ import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { scoreRequestSchema } from '../../src/wire/score.ts';
 import { verifyRequestSchema } from '../../src/wire/verify.ts';
 import { type Fields, isFields, withoutFields } from './rows.ts';
+import { givenFields } from './sampling.ts';
 import { applyOffsets, applyScoringOptions, firstScoringFlag, type ScoringOptions } from './scoring-flags.ts';
 
 /** Fields of `POST /v1/score` that another request does not have. */
@@ -25,6 +26,14 @@ const CANDIDATE_SCORING_FIELDS: ReadonlySet<string> = new Set([
   'on_judge_failure',
   'advantages',
 ]);
+
+/** A row of `POST /v1/compare`, with the judge and the use of stored judgments that flags name. */
+export function comparedFields(
+  fields: Fields,
+  { judge, judgments }: Pick<ScoringOptions, 'judge' | 'judgments'>,
+): Fields {
+  return { ...fields, ...givenFields({ judge, judgments }) };
+}
 
 /** The fields of a row that `POST /v1/verify` reads, with the unit that a flag names. */
 export function verifyFields(fields: Fields, offsets: OffsetUnit | null): Fields {

@@ -5,6 +5,7 @@ import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
 import type { Result } from '../../src/result.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
+import { compareReplyOf, compareRequestSchema, requestedComparison } from '../../src/wire/compare.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/wire/groups.ts';
 import { makeRubricsReplyOf, makeRubricsRequestSchema, rubricsToMake } from '../../src/wire/make-rubrics.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
@@ -12,6 +13,7 @@ import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../
 import { scoreReplyOf } from '../../src/wire/score-detail.ts';
 import { verifiedResponse, verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
 import type { RequestFailure } from '../failures.ts';
+import { compareTogether } from './compare.ts';
 import { scoreRequestedGroup } from './evolving-group.ts';
 import { makeRubricsWith } from './make-rubrics.ts';
 import type { ScoringPlatform } from './ports.ts';
@@ -58,6 +60,21 @@ export async function answer(
         const group = groupReplyOf(read.value, rollouts, scored.reply, evolution);
         return group.ok ? { ok: true, value: group.reply } : invalid(group.problems);
       });
+    }
+    case '/v1/compare': {
+      const read = parse(compareRequestSchema, body);
+      if (!read.ok) return read;
+      const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
+      const comparing = requestedComparison(read.value, platform.readSources);
+      return within(
+        room,
+        comparing.answers.map((response) => ({ response })),
+        'any',
+        async () =>
+          resultOf(await compareTogether(comparing, options, platform), (compared) =>
+            compareReplyOf(read.value, compared),
+          ),
+      );
     }
     case '/v1/verify': {
       const read = parse(verifyRequestSchema, body);

@@ -11,6 +11,7 @@ export type RequiredScope = {
 const ROUTE_SCOPES: Readonly<Record<BatchEndpoint, Scope>> = {
   '/v1/score': 'score',
   '/v1/groups': 'score',
+  '/v1/compare': 'score',
   '/v1/verify': 'verify',
   '/v1/refine': 'generate',
   '/v1/rubrics': 'generate',

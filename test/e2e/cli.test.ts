@@ -96,6 +96,27 @@ describe('comparing', () => {
     expect([table.code, table.stderr]).toEqual([0, expect.stringContaining('mean win rates 0.67 0.33')]);
   });
 
+  test('a batch compares the rows too, and takes no flag of a recipe', async () => {
+    const output = join(directory, 'compared.jsonl');
+    const run = ['batch', 'run', COMPARISONS, '--endpoint', '/v1/compare', '--output', output];
+    const ran = await citeward(...run);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining('3 lines · 3 done')]);
+    const rewards = jsonLines(await readFile(output, 'utf8')).map(({ response }) => response);
+    expect(rewards).toMatchObject([
+      { body: { rewards: [1, 0] } },
+      { body: { rewards: [0, 1] } },
+      { body: { rewards: [1, 0] } },
+    ]);
+    for (const flag of [
+      ['--recipe', 'refiner-rl-balanced'],
+      ['--set', 'citation_weight=1'],
+      ['--judges', 'a,b'],
+    ]) {
+      const refused = await citeward(...run, '--force', ...flag);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`${flag[0]}: the endpoint`)]);
+    }
+  });
+
   test('an answer without a win rate has no number, and a row that cannot be compared says why', async () => {
     const skipped = await citeward('compare', COMPARISONS, '--judgments', 'skip');
     expect([skipped.code, skipped.stdout]).toEqual([0, expect.stringMatching(/^aare +- +- - /mu)]);

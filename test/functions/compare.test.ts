@@ -10,6 +10,7 @@ import { genRmReplySchema } from '../../src/wire/adapters/nemo-gym-compare.ts';
 import { compareResponseSchema } from '../../src/wire/compare.ts';
 import { GENRM_BODY } from './adapters-trainers.ts';
 import { post, problemOf, send, TOOL_OUTPUT, wrongFields } from './api.ts';
+import { ended, line, linesOf, submit } from './batch-api.ts';
 import { stubBackends } from './stub-judges.ts';
 import { replaceParts } from './worker.ts';
 
@@ -77,6 +78,19 @@ async function compared(body: object) {
 }
 
 describe('POST /v1/compare', () => {
+  it('answers lines of a batch as it answers their requests', async () => {
+    const body = requestOf('batch');
+    await compared(body);
+    const wrong = requestOf('batch', { recipe: 'refiner-rl-balanced' });
+    const lines = [line('good', body, '/v1/compare'), line('bad', wrong, '/v1/compare')].join('\n');
+    const done = await ended((await submit(lines, '/v1/compare')).id);
+    expect(done).toMatchObject({ status: 'completed', request_counts: { completed: 1, failed: 1 } });
+    const [good] = await linesOf(done.output_file_id);
+    expect(good?.response?.body).toEqual(await compared(body));
+    const [bad] = await linesOf(done.error_file_id);
+    expect(JSON.stringify(bad)).toContain('recipe');
+  });
+
   it('turns known preferences into win rates and advantages', async () => {
     const reply = await compared(requestOf('known', { advantages: 'mean' }));
     expect(reply.rewards).toEqual([2 / 3, 0, 1, 1 / 3]);

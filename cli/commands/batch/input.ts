@@ -14,6 +14,7 @@ import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../../src/wire/batches/b
 import { type ByteLine, isBlankLine, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
 import { BatchPlanner } from '../../../src/wire/batches/chunk-plan.ts';
 import type { BatchError } from '../../../src/wire/batches/request-line.ts';
+import { compareRequestSchema } from '../../../src/wire/compare.ts';
 import { groupRequestSchema } from '../../../src/wire/groups.ts';
 import { makeRubricsRequestSchema } from '../../../src/wire/make-rubrics.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
@@ -26,7 +27,7 @@ import { onInterruption } from '../../shared/interruption.ts';
 import { contentOfLine, type Line } from '../../shared/lines.ts';
 import { checkRecipe } from '../../shared/local-flags.ts';
 import { countText } from '../../shared/number-text.ts';
-import { refineFields, rubricsFields, verifyFields } from '../../shared/row-fields.ts';
+import { comparedFields, refineFields, rubricsFields, verifyFields } from '../../shared/row-fields.ts';
 import { type LineProblem, lineFields, type RowResult, readRow } from '../../shared/rows.ts';
 import {
   applyScoringOptions,
@@ -168,6 +169,7 @@ class InputReader {
     this.#endpoint = endpoint ?? (kind.kind === 'envelopes' ? kind.url : null) ?? DEFAULT_ENDPOINT;
     if (this.#endpoint === '/v1/verify' && flag !== null)
       throw new UsageError(`${flag}: the endpoint /v1/verify does not score`);
+    if (this.#endpoint === '/v1/compare') refuseOtherThanJudging(scoring);
     this.#planner = new BatchPlanner(this.#endpoint);
     this.#digest.update(`${this.#endpoint}\n`);
   }
@@ -282,12 +284,22 @@ export function wrapRow(
   return { ok: true, value: JSON.stringify({ custom_id, method: 'POST', url: endpoint, body: request }) };
 }
 
+/** A comparison has no recipe, no panel and no offsets. @throws UsageError */
+function refuseOtherThanJudging(scoring: ScoringOptions): void {
+  const other = [...scoringFieldsSet(scoring)].find((field) => field !== 'judge' && field !== 'judgments');
+  if (other === undefined) return;
+  const flag = other === 'recipe' && scoring.recipe === null ? 'set' : other;
+  throw new UsageError(`--${flag}: the endpoint /v1/compare takes --judge and --judgments only`);
+}
+
 function readRowFor(line: Line, endpoint: BatchEndpoint, scoring: ScoringOptions): RowResult<z.output<z.ZodObject>> {
   switch (endpoint) {
     case '/v1/score':
       return readRow(line, scoreRequestSchema, (fields) => applyScoringOptions(fields, scoring));
     case '/v1/groups':
       return readRow(line, groupRequestSchema, (fields) => applyScoringOptions(fields, scoring));
+    case '/v1/compare':
+      return readRow(line, compareRequestSchema, (fields) => comparedFields(fields, scoring));
     case '/v1/verify':
       return readRow(line, verifyRequestSchema, (fields) => verifyFields(fields, scoring.offsets));
     case '/v1/refine':

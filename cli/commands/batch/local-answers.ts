@@ -4,12 +4,20 @@
  */
 
 import type * as z from 'zod';
+import { parseSources } from '../../../src/citations/sources.ts';
 import { type ResolvedRecipe, resolveRecipe } from '../../../src/families/resolve.ts';
 import { type InputProblem, problemsOfIssues } from '../../../src/input-problem.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
+import { compareAnswers } from '../../../src/scoring/compare.ts';
 import { scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
 import type { BatchEndpoint } from '../../../src/wire/batches/batch.ts';
 import type { LineResult } from '../../../src/wire/batches/result-line.ts';
+import {
+  type CompareRequest,
+  compareReplyOf,
+  compareRequestSchema,
+  requestedComparison,
+} from '../../../src/wire/compare.ts';
 import { type GroupRequest, groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
 import { makeRubricsRequestSchema } from '../../../src/wire/make-rubrics.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
@@ -42,6 +50,10 @@ async function answer(endpoint: BatchEndpoint, body: unknown, judging: LocalJudg
     case '/v1/groups': {
       const read = parse(groupRequestSchema, body);
       return read.ok ? group(read.request, judging) : read;
+    }
+    case '/v1/compare': {
+      const read = parse(compareRequestSchema, body);
+      return read.ok ? compare(read.request, judging) : read;
     }
     case '/v1/verify': {
       const read = parse(verifyRequestSchema, body);
@@ -86,6 +98,16 @@ async function group(request: GroupRequest, judging: LocalJudging): Promise<Outc
   if (lost !== null) return lost;
   const reply = groupReplyOf(request, scored.rollouts, members);
   return reply.ok ? { ok: true, body: reply.reply } : invalid(reply.problems);
+}
+
+async function compare(request: CompareRequest, judging: LocalJudging): Promise<Outcome> {
+  if (namesAnotherJudge(request)) return { ok: false, failure: { reason: 'judge_unknown' } };
+  const compared = await compareAnswers(requestedComparison(request, parseSources), judging(request));
+  if (compared.missing.length > 0) {
+    return { ok: false, failure: { reason: 'judgment_missing', missing: compared.missing } };
+  }
+  const failure = compared.answers.find((answer) => answer.failure !== null)?.failure ?? null;
+  return failed(request, failure) ?? { ok: true, body: compareReplyOf(request, compared) };
 }
 
 type Ready =

@@ -2,9 +2,9 @@
 import { MAX_COMPARED } from '../../../src/limits.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { comparedFields } from '../../shared/row-fields.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { type Fields, isFields } from '../../shared/rows.ts';
-import { givenFields } from '../../shared/sampling.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
 export const compareSyntax: CommandSyntax = {
@@ -30,24 +30,20 @@ export const compareSyntax: CommandSyntax = {
 };
 
 /** Returns a function that sets the fields of the flags in a row, and the names of these fields. @throws UsageError */
-export function comparedFields(flags: Flags): {
+export function readComparedFields(flags: Flags): {
   readonly apply: (fields: Fields) => Fields;
   readonly names: ReadonlySet<string>;
 } {
   const opponents = flags.count('opponents', { min: 1, max: MAX_COMPARED - 1 });
-  const given = givenFields({
-    judge: flags.text('judge'),
-    judgments: flags.choice('judgments', ['use', 'only', 'skip']),
-  });
+  const judging = { judge: flags.text('judge'), judgments: flags.choice('judgments', ['use', 'only', 'skip']) };
   return {
     apply: (fields) => {
       const { schedule } = fields;
       return {
-        ...fields,
-        ...given,
+        ...comparedFields(fields, judging),
         ...(opponents === null ? {} : { schedule: { ...(isFields(schedule) ? schedule : {}), opponents } }),
       };
     },
-    names: new Set([...Object.keys(given), ...(opponents === null ? [] : ['schedule'])]),
+    names: new Set([...Object.keys(comparedFields({}, judging)), ...(opponents === null ? [] : ['schedule'])]),
   };
 }

@@ -20,13 +20,13 @@ import { Screen } from '../../shared/screen.ts';
 import { resultTable } from '../../shared/table.ts';
 import { CONCURRENCY_RANGE, connectIfGiven, REMOTE_CONCURRENCY } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
-import { comparedFields, compareSyntax } from './options.ts';
+import { compareSyntax, readComparedFields } from './options.ts';
 import { addToTable, COMPARE_COLUMNS, CompareSummary, printJson } from './render.ts';
 
 export const compareCommand: Command = { ...compareSyntax, run };
 
 async function run(flags: Flags): Promise<number> {
-  const { apply, names } = comparedFields(flags);
+  const { apply, names } = readComparedFields(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openRows(flags, 'compare examples/comparisons.jsonl');

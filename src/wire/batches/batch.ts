@@ -3,7 +3,14 @@ import * as z from 'zod';
 import { MAX_METADATA_PAIRS } from '../../limits.ts';
 
 /** The endpoints that a batch can send its requests to. */
-export const BATCH_ENDPOINTS = ['/v1/score', '/v1/verify', '/v1/groups', '/v1/refine', '/v1/rubrics'] as const;
+export const BATCH_ENDPOINTS = [
+  '/v1/score',
+  '/v1/verify',
+  '/v1/groups',
+  '/v1/compare',
+  '/v1/refine',
+  '/v1/rubrics',
+] as const;
 export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number];
 
 export const BATCH_STATUSES = [

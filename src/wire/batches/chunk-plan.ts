@@ -35,6 +35,8 @@ export const CHUNK_LIMITS: ChunkLimits = {
     '/v1/verify': 100,
     // A group has up to MAX_GROUP samples, so a chunk makes about a thousand judgments at most.
     '/v1/groups': 8,
+    // A comparison makes 2 judgments of two answers, and 64 of MAX_COMPARED by default.
+    '/v1/compare': 8,
     // If a consumer dies, the whole chunk is generated again.
     '/v1/refine': 4,
     '/v1/rubrics': 16,
