@@ -50,7 +50,7 @@ afterAll(async () => {
 const rubrics = (command: string, ...rest: readonly string[]) =>
   citeward('rubrics', command, 'evolving', ...rest, '--url', worker.url);
 
-test('lists the prompts, and shows one by the first characters of its digest', async () => {
+test('lists the prompts, and shows one by its question or the first characters of its digest', async () => {
   const listed = await rubrics('list');
   expect([listed.code, listed.stderr]).toEqual([0, '']);
   expect(listed.stdout).toContain(prompt.slice(0, 12));
@@ -64,6 +64,8 @@ test('lists the prompts, and shows one by the first characters of its digest', a
   );
   expect(shown.stdout).toMatch(new RegExp(`${added.slice(0, 12)} +active +negative +1 +0 +0 +- +- +Confuses`));
   expect(shown.stderr).toContain(prompt);
+  const byQuestion = await rubrics('show', 'How long is the Aare?');
+  expect(byQuestion.stdout).toBe(shown.stdout);
   const log = await rubrics('show', prompt, '--log');
   const [first, second] = [own.slice(0, 12), added.slice(0, 12)];
   expect(log.stdout).toBe(
@@ -94,7 +96,8 @@ test('retires, restores and adds by hand; a set that has changed since is refuse
 
 test.each([
   [['show'], 2, 'expected: rubrics show RUN PROMPT --url URL'],
-  [['show', 'XYZ'], 2, 'expected up to 64 characters 0-9 and a-f'],
+  [['show', ' '], 2, 'expected: rubrics show RUN PROMPT --url URL'],
+  [['show', 'How long is the Nile?'], 1, 'rubrics_not_found'],
   [['show', 'f'.repeat(64)], 1, 'rubrics_not_found'],
   [['show', '0000000'], 1, 'no prompt of evolving starts with 0000000'],
   [['edit', 'abc', '--retire', 'a'], 2, 'needs --step N'],

@@ -87,6 +87,22 @@ it('leads from a run to its prompts, and shows which criteria scored which group
   });
 });
 
+it('finds the prompt of a question, whose text the list does not have', async () => {
+  await deployment.onPage(`#/runs/${RUN}/rubrics`, DESK, async ({ page, complaints }) => {
+    const field = page.getByLabel('Question, exactly as in the rows');
+    await field.fill('A question of another run');
+    await page.getByRole('button', { name: 'Find its prompt' }).click();
+    await page.getByText('Prompt not found').waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('404')]);
+    await page.getByRole('link', { name: 'All prompts' }).click();
+    await field.fill(QUESTION);
+    expect(await audit(page)).toEqual([]);
+    await shoot(page, 'rubrics-list');
+    await page.getByRole('button', { name: 'Find its prompt' }).click();
+    await page.getByText(QUESTION, { exact: true }).waitFor();
+  });
+});
+
 it('edits by hand with the keyboard, under the set that was seen', async () => {
   await deployment.onPage(`#/runs/${RUN}/rubrics/${PROMPT}`, PHONE, async ({ page, complaints }) => {
     const card = page.getByRole('region', { name: 'Criteria' });

@@ -7,7 +7,7 @@ export const listSyntax: CommandSyntax = {
   usage: ['rubrics list RUN --url URL [flags]'],
   flags: [LIMIT_FLAG, { name: 'json', kind: 'switch', help: 'Print one prompt a line, as JSON.' }, ...WORKER_FLAGS],
   details: [
-    'A prompt is named by the SHA-256 of its question; the other commands take its first characters.',
+    'A prompt is named by the SHA-256 of its question; the other commands take its first characters, or the question.',
     'Exit code: 0 listed, 1 the Worker refused or stopped answering, 2 wrong command line.',
   ],
 };
@@ -21,7 +21,7 @@ export const showSyntax: CommandSyntax = {
     ...WORKER_FLAGS,
   ],
   details: [
-    'PROMPT is a digest of rubrics list, or its first characters.',
+    'PROMPT is the question, a digest of rubrics list, or its first characters.',
     'scored: groups with a verdict. mean, std: of the scores in the last of these groups, from 0 to 1.',
     'Exit code: 0 shown, 1 there is no such run or prompt, 2 wrong command line.',
   ],
@@ -38,7 +38,7 @@ export const editSyntax: CommandSyntax = {
     ...WORKER_FLAGS,
   ],
   details: [
-    'PROMPT and ID are digests of rubrics list and rubrics show, or their first characters.',
+    'PROMPT is the question or its digest; ID is a digest of rubrics show. Their first characters are enough.',
     'The file: [{"polarity": "positive" or "negative", "description": "…", "title": "…", "weight": 1}].',
     'Title and weight may be left out. To change a criterion, retire it and add the new form.',
     'Exit code: 0 edited, 1 the Worker refused, 2 wrong command line.',

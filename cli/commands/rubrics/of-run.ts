@@ -2,6 +2,7 @@
 import type { Client } from '../../../clients/typescript/client.ts';
 import type { Reply } from '../../../clients/typescript/reply.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
+import { questionDigest } from '../../../src/rubrics/rubric-set.ts';
 import { editRequestSchema, type PromptRubricsReply } from '../../../src/wire/rubrics.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
@@ -106,17 +107,16 @@ function positionalsOf({ positionals }: Flags, command: string, count: 1 | 2): [
   const [run, prompt = ''] = positionals;
   const expected = `rubrics ${command} RUN${count === 1 ? '' : ' PROMPT'} --url URL`;
   if (positionals.length !== count || run === undefined) throw new UsageError(`expected: ${expected}`);
-  if (count === 2 && !/^[0-9a-f]{1,64}$/.test(prompt)) {
-    throw new UsageError(
-      `"${prompt}" is not the digest of a prompt: expected up to 64 characters 0-9 and a-f`,
-      SEE_PROMPTS,
-    );
-  }
+  if (count === 2 && prompt.trim() === '') throw new UsageError(`expected: ${expected}`, SEE_PROMPTS);
   return [runIdOf([run], 'show'), prompt];
 }
 
-/** The whole digest of a prompt. @throws RunError unless exactly one prompt of the run starts so. */
+/**
+ * The whole digest of a prompt, which is given by its question, or by the first characters of its digest.
+ * @throws RunError unless exactly one prompt of the run starts so.
+ */
 async function promptOf({ rubrics }: Client['runs'], run: string, start: string): Promise<string> {
+  if (!/^[0-9a-f]{1,64}$/.test(start)) return questionDigest(start);
   if (start.length === 64) return start;
   // Pages are in the order of the digests, so one page that begins just before the start decides.
   const page = bodyOf(await rubrics.list(run, { limit: 2, ...afterOf(start) }));

@@ -1,5 +1,6 @@
 /** The prompts of a run whose rubrics evolve. */
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
+import { sha256 } from '../../../src/digest.ts';
 import type { PromptList } from '../../../src/wire/rubrics.ts';
 import { type CallFailure, callApi, runPath } from '../api/call.ts';
 import { useApi } from '../api/use-api.ts';
@@ -56,6 +57,7 @@ function Prompts({ run, first }: { run: string; first: PromptList }) {
   };
   return (
     <>
+      <FindByQuestion run={run} />
       <div class="scroll-x">
         <table class="list">
           <thead>
@@ -104,5 +106,30 @@ function Prompts({ run, first }: { run: string; first: PromptList }) {
         </p>
       )}
     </>
+  );
+}
+
+/** Opens the prompt of a question. The log has only the digest of the question, so the text itself cannot be listed. */
+function FindByQuestion({ run }: { run: string }) {
+  const id = useId();
+  const [question, setQuestion] = useState('');
+  return (
+    <form
+      class="pad find-prompt"
+      onSubmit={(event) => {
+        event.preventDefault();
+        location.hash = hrefOf('runs', run, 'rubrics', sha256(question));
+      }}
+    >
+      <label for={id}>Question, exactly as in the rows</label>
+      <textarea
+        id={id}
+        required
+        rows={2}
+        value={question}
+        onInput={(event) => setQuestion(event.currentTarget.value)}
+      />
+      <button type="submit">Find its prompt</button>
+    </form>
   );
 }
