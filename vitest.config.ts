@@ -22,6 +22,8 @@ const ofProcesses = {
   env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '.cache/compiled') },
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  // The standard limit of 1 s is missed when pages of four files load at once.
+  expect: { poll: { timeout: 20_000 } },
   fileParallelism: false,
 } as const;
 
