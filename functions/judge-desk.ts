@@ -8,11 +8,12 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { KvJudgmentStore } from '../lib/kv-store.ts';
+import { partitionOf } from '../src/judgments/key.ts';
 import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { BudgetLeases } from './desk/budget-leases.ts';
 import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PROMPT_LEASE_MS, PromptMemory } from './desk/capacity.ts';
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from './desk/connection-gate.ts';
-import { DeskCalls, lanesOf } from './desk/desk-calls.ts';
+import { DeskCalls } from './desk/desk-calls.ts';
 import { deskIn } from './desk/desk-client.ts';
 import type { DeskFigures } from './desk/desk-figures.ts';
 import {
@@ -29,10 +30,11 @@ import {
   type JudgeReplyMessage,
   VERSION_SKEW,
 } from './desk/desk-messages.ts';
-import { EarlierOwners, LayoutHistory } from './desk/earlier-layouts.ts';
+import { EarlierOwners, LayoutHistory, Succession } from './desk/earlier-layouts.ts';
 import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './desk/failure-memory.ts';
 import { BridgedJudgments } from './desk/finished-judgments.ts';
 import { FinishedTables } from './desk/finished-tables.ts';
+import { lanesOf } from './desk/judge-lanes.ts';
 import { sendCounts } from './desk/send-counts.ts';
 import { MAX_BACKLOG } from './desk/store-limits.ts';
 import type { Environment } from './environment.ts';
@@ -75,6 +77,7 @@ export class JudgeDesk extends DurableObject<Environment> {
   readonly #platforms: PlatformFactory;
   readonly #earlier: EarlierOwners;
   #totals: FigureTotals | null = null;
+  readonly #succession: Succession;
   readonly #budgets: BudgetLeases;
   #calls: DeskCalls | null = null;
   #history: LayoutHistory | null = null;
@@ -87,6 +90,7 @@ export class JudgeDesk extends DurableObject<Environment> {
     this.#scope = state.storage.kv.get<string>(SCOPE) ?? null;
     this.#kv = uncachedJudgmentsIn(environment.JUDGMENTS, () => this.#scope);
     this.#earlier = new EarlierOwners({ deskOf: (desk) => deskIn(environment.JUDGE_DESK, desk, this.#scope), now });
+    this.#succession = new Succession(state.storage.kv);
     this.#budgets = new BudgetLeases({ table: new ProjectTable(environment.DB), now });
     const tables = new FinishedTables(state.storage.sql);
     const { storage: alarms } = state;
@@ -97,6 +101,7 @@ export class JudgeDesk extends DurableObject<Environment> {
       alarms,
       now,
       maxBacklog: MAX_BACKLOG,
+      isRunning: (partition) => this.#calls?.isRunning(partition) === true,
     });
   }
 
@@ -110,17 +115,20 @@ export class JudgeDesk extends DurableObject<Environment> {
   }
 
   /** Finds the judgments of some keys that this desk, or their earlier owner, has finished. */
-  async find({ v, keys, place, wait }: FindMessage): Promise<FindReplyMessage> {
-    if (v !== DESK_MESSAGE_VERSION) return { judgments: [], failure: VERSION_SKEW };
+  async find({ v, keys, place, wait, successor }: FindMessage): Promise<FindReplyMessage> {
+    if (v !== DESK_MESSAGE_VERSION) return { judgments: [], held: [], failure: VERSION_SKEW };
     if (place !== null) this.#noteScope(place);
+    // Noted before anything is awaited: what ends from now on leaves the partitions to the successor.
+    if (successor !== undefined) this.#succession.note(successor, now());
+    const held = [...new Set(keys.map(partitionOf))].filter((partition) => this.#bridged.hasTogether(partition));
     const running = wait ? await Promise.all(keys.map((key) => this.#calls?.running(key) ?? null)) : [];
     const judgments = keys.flatMap((key, position) => running[position] ?? this.#bridged.find(key) ?? []);
     const has = new Set(judgments.map(({ key }) => key));
     const open = keys.filter((key) => !has.has(key));
-    if (place === null || open.length === 0) return { judgments, failure: null };
+    if (place === null || open.length === 0) return { judgments, held, failure: null };
     const earlier = await this.#earlier.find(place, open, null, { wait: false });
-    if (!earlier.ok) return { judgments, failure: earlier.error };
-    return { judgments: [...judgments, ...earlier.value], failure: null };
+    if (!earlier.ok) return { judgments, held, failure: earlier.error };
+    return { judgments: [...judgments, ...earlier.value.judgments], held, failure: null };
   }
 
   /** Returns the layouts of the last minutes other than this one. Only desk 0 is asked. */
@@ -192,6 +200,7 @@ export class JudgeDesk extends DurableObject<Environment> {
       gate: this.#gate,
       bridged: this.#bridged,
       earlier: this.#earlier,
+      succession: this.#succession,
       budgets: this.#budgets,
       kv: this.#kv,
       signing,

@@ -6,37 +6,24 @@
  *
  * KV is not read again for a caller whose own read was a miss: a miss is stale by 60 s at most, and SQLite keeps a
  * judgment for ten minutes after KV has it.
+ *
+ * The judgments of a partition become one KV value, which must not replace another. So a judgment goes alone if KV may
+ * have a value of its partition: KV showed one or could not be read, the read is old, or another desk may write it.
  */
 import canonicalize from 'canonicalize';
-import { type CallClass, type DeskJudgment, type JudgmentCall, withoutReasons } from '../../src/judgments/desk.ts';
+import type { KvJudgmentStore } from '../../lib/kv-store.ts';
+import { type DeskJudgment, type JudgmentCall, withoutReasons } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
-import type { Judge } from '../../src/judgments/judge.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
+import { partitionOf } from '../../src/judgments/key.ts';
 import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/make-judgment.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
-import type { JudgmentStore } from '../../src/judgments/store.ts';
-import type { Backends } from '../backends/configured.ts';
 import { withinMs } from '../rpc.ts';
 import type { BudgetLeases } from './budget-leases.ts';
-import {
-  CallSlots,
-  LIVE_CALLS_PER_BATCH_TURN,
-  LIVE_RESERVE_SHARE,
-  type PromptMemory,
-  promptBytes,
-  type SlotTicket,
-  shareOfSlots,
-} from './capacity.ts';
-import {
-  BREAKER_FAILURES,
-  BREAKER_MAX_REST_MS,
-  BREAKER_REST_MS,
-  type CallEvidence,
-  CircuitBreaker,
-  evidenceOf,
-} from './circuit-breaker.ts';
+import { type PromptMemory, promptBytes } from './capacity.ts';
+import { type CallEvidence, evidenceOf } from './circuit-breaker.ts';
 import { CallConnections, type ConnectionGate } from './connection-gate.ts';
 import {
   CIRCUIT_OPEN,
@@ -49,14 +36,20 @@ import {
   STORE_BEHIND,
 } from './desk-failures.ts';
 import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } from './desk-figures.ts';
-import { ownersOf } from './desk-layout.ts';
 import { DESK_GRACE_MS, type DeskPlace, type PaidCall } from './desk-messages.ts';
-import type { EarlierOwners } from './earlier-layouts.ts';
+import type { EarlierOwners, Succession } from './earlier-layouts.ts';
 import type { FailureMemory } from './failure-memory.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
+import { type JudgeLane, Ticket } from './judge-lanes.ts';
 
 /** The longest time that a call waits for a slot; calls of queued batches may wait this long. */
 const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
+
+/**
+ * The longest time between a caller's miss and the end of its call in which SQLite knows all that this desk has written
+ * meanwhile: below the ten minutes for which it keeps what KV has, less a minute for stale misses.
+ */
+const FRESH_MISS_MS = 8 * 60 * 1000;
 
 /** Estimates the tokens of a call until they are known: texts have about four bytes for each. */
 const BYTES_PER_TOKEN = 4;
@@ -69,7 +62,8 @@ type DeskParts = {
   readonly bridged: BridgedJudgments;
   readonly earlier: EarlierOwners;
   readonly budgets: BudgetLeases;
-  readonly kv: JudgmentStore;
+  readonly kv: Pick<KvJudgmentStore, 'lookUp'>;
+  readonly succession: Succession;
   readonly signing: Signing;
   /** The dataset for data points of calls; absent = none are written. */
   readonly analytics?: AnalyticsEngineDataset | undefined;
@@ -84,9 +78,21 @@ type RunningCall = {
   readonly project: string | null;
 };
 
+/** What is known of KV when a judgment is looked up. */
+type LookedUp = {
+  /** Why KV's own record was not used; `null` = KV had none. */
+  readonly storeProblem: JudgeFailure | null;
+  /** Whether KV may have a value of the judgment's partition, which this desk did not write. */
+  readonly isWritten: boolean;
+  /** When, in milliseconds. */
+  readonly at_ms: number;
+};
+
 export class DeskCalls {
   readonly #parts: DeskParts;
   readonly #running = new Map<string, RunningCall>();
+  /** Running calls by the partition of their keys. */
+  readonly #partitions = new Map<string, number>();
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
@@ -118,6 +124,11 @@ export class DeskCalls {
     return outcome.ok ? outcome.judgment : null;
   }
 
+  /** Whether a call of a key of the partition is running. */
+  isRunning(partition: string): boolean {
+    return this.#partitions.has(partition);
+  }
+
   /** The state of each judge. */
   get figures(): LaneFigures[] {
     return [...this.#parts.lanes.values()].map(({ judge, slots, breaker }) => {
@@ -136,14 +147,17 @@ export class DeskCalls {
     const { result } = this.#hold(key, ticket, null, async () => {
       const had = this.#parts.bridged.find(key);
       if (had !== null) return found(had);
-      const stored = (await this.#parts.kv.get([key])).get(key);
+      const at_ms = this.#parts.now();
+      const { found: records, unwritten } = await this.#parts.kv.lookUp([key]);
+      const stored = records.get(key);
       if (stored?.ok === true) return found(stored.judgment);
       if (stored !== undefined) return stored;
-      const made = await this.#earlier(judgment, place, ticket);
-      if (made !== null) return made;
+      const earlier = await this.#earlier(judgment, place, ticket);
+      if (earlier.made !== null) return earlier.made;
       if (this.#parts.bridged.isFull) return { ok: false, failure: STORE_BEHIND };
       outcome = 'imported';
-      return this.#keep(judgment, null);
+      const isWritten = !unwritten.has(key) || earlier.isHeld;
+      return this.#keep(judgment, { storeProblem: null, isWritten, at_ms }, place);
     });
     const had = await result;
     return had.ok ? outcome : { failure: had.failure };
@@ -156,16 +170,21 @@ export class DeskCalls {
 
   /** Registers a call under its key while its work runs, so that no second call for the key starts. */
   #hold(key: string, ticket: Ticket, project: string | null, work: () => Promise<DeskJudgment>): RunningCall {
+    const partition = partitionOf(key);
     const run = async (): Promise<DeskJudgment> => {
       try {
         return await work();
       } finally {
         if (this.#running.get(key) === held) this.#running.delete(key);
+        const others = (this.#partitions.get(partition) ?? 1) - 1;
+        if (others === 0) this.#partitions.delete(partition);
+        else this.#partitions.set(partition, others);
       }
     };
     // `work` starts a microtask later, when `held` is in the map.
     const held: RunningCall = { result: Promise.resolve().then(run), ticket, project };
     this.#running.set(key, held);
+    this.#partitions.set(partition, (this.#partitions.get(partition) ?? 0) + 1);
     return held;
   }
 
@@ -197,13 +216,15 @@ export class DeskCalls {
   async #lookUp(call: PaidCall, attempt: string, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
     const { kv, signing, lanes } = this.#parts;
     // What KV has taken since the caller's miss is still in SQLite.
-    const read = call.store_missed === true ? undefined : (await kv.get([call.key])).get(call.key);
-    const stored = read === undefined ? undefined : await usableFor(call.request, read, signing.known);
+    const at_ms = this.#parts.now();
+    const read = call.store_missed === true ? null : await kv.lookUp([call.key]);
+    const record = read?.found.get(call.key);
+    const stored = record === undefined ? undefined : await usableFor(call.request, record, signing.known);
     if (stored?.ok === true) return foundIn('kv', stored.judgment);
     const earlier = await this.#earlier(call, place, ticket);
-    if (earlier !== null) {
+    if (earlier.made !== null) {
       countLookup('earlier_desk');
-      return earlier;
+      return earlier.made;
     }
 
     const lane = lanes.get(call.judge);
@@ -219,25 +240,30 @@ export class DeskCalls {
     const made = await this.#call(call, lane, ticket, place.layout.desks);
     countCall(lane.judge.name, made, this.#parts.now() - began, this.#parts.analytics);
     if (made.ok) {
-      const kept = await this.#keep(made.judgment, stored?.failure ?? null);
+      const isWritten = read?.unwritten.has(call.key) === false || earlier.isHeld;
+      const kept = await this.#keep(made.judgment, { storeProblem: stored?.failure ?? null, isWritten, at_ms }, place);
       return made.reasons === undefined || !kept.ok ? kept : { ...kept, reasons: made.reasons };
     }
     this.#parts.failures.add(attempt, made.failure);
     return made;
   }
 
-  /** The judgment of the desk that owned the key under an earlier layout; `null` if it has none. */
+  /**
+   * Asks the desk that owned the key under an earlier layout.
+   * @returns `made`: its judgment, or why it did not answer; `null` = it has none. `isHeld`: it has others of the
+   * partition, which it writes to KV.
+   */
   async #earlier(
     { key, preimage }: Pick<Judgment, 'key' | 'preimage'>,
     place: DeskPlace,
     ticket: Ticket,
-  ): Promise<DeskJudgment | null> {
+  ): Promise<{ readonly made: DeskJudgment | null; readonly isHeld: boolean }> {
     ticket.asks = true;
     const asked = await this.#parts.earlier.find(place, [key], preimage.judge.model, { wait: true });
     ticket.asks = false;
-    if (!asked.ok) return { ok: false, failure: asked.error };
-    const [judgment] = asked.value;
-    return judgment === undefined ? null : found(judgment);
+    if (!asked.ok) return { made: { ok: false, failure: asked.error }, isHeld: true };
+    const [judgment] = asked.value.judgments;
+    return { made: judgment === undefined ? null : found(judgment), isHeld: asked.value.held.length > 0 };
   }
 
   /** Acquires budget, slot and breaker, calls the judge, and releases them. @param desks number of all desks. */
@@ -294,9 +320,13 @@ export class DeskCalls {
     }
   }
 
-  /** @param storeProblem why KV's own record was not used; `null` = KV had none. */
-  async #keep(judgment: Judgment, storeProblem: JudgeFailure | null): Promise<DeskJudgment> {
-    await this.#parts.bridged.keep(judgment);
+  async #keep(
+    judgment: Judgment,
+    { storeProblem, isWritten, at_ms }: LookedUp,
+    { layout }: DeskPlace,
+  ): Promise<DeskJudgment> {
+    const { bridged, now, succession } = this.#parts;
+    await bridged.keep(judgment, isWritten || succession.isSucceeded(layout, now()) || now() - at_ms > FRESH_MISS_MS);
     return { ok: true, judgment, cached: false, stored: true, storeProblem };
   }
 }
@@ -327,67 +357,4 @@ function found(judgment: Judgment): DeskJudgment {
 function foundIn(source: 'desk' | 'kv', judgment: Judgment): DeskJudgment {
   countLookup(source);
   return found(judgment);
-}
-
-/** A call's place in the queue for a slot of its judge. The ticket is created before the judge's lane is known. */
-class Ticket implements SlotTicket {
-  class: CallClass;
-  /** Whether the call is asking the earlier owners of its key. */
-  asks = false;
-  readonly granted: Promise<'granted'>;
-  readonly grant: () => void;
-  #lane: JudgeLane | null = null;
-
-  constructor(callClass: CallClass) {
-    this.class = callClass;
-    const { promise, resolve } = Promise.withResolvers<'granted'>();
-    this.granted = promise;
-    this.grant = () => resolve('granted');
-  }
-
-  enter(lane: JudgeLane): void {
-    this.#lane = lane;
-    lane.slots.enter(this);
-  }
-
-  leave(): void {
-    this.#lane?.slots.leave(this);
-  }
-
-  raise(): void {
-    if (this.#lane === null) this.class = 'live';
-    else this.#lane.slots.raise(this);
-  }
-}
-
-type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
-
-/**
- * Creates the lanes of a desk by judge name, for the judges of which it owns judgments. A lane is a judge with its slots
- * and its circuit breaker.
- * @param now a clock in milliseconds.
- */
-export function lanesOf(
-  backends: Backends,
-  { desk, layout }: DeskPlace,
-  now: () => number,
-): ReadonlyMap<string, JudgeLane> {
-  const breaker = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
-  const all = backends.sandbox === null ? backends.named : [...backends.named, backends.sandbox];
-  return new Map(
-    all.flatMap(({ judge, slots }) => {
-      const share = shareOfSlots(slots, desk, ownersOf(layout, judge.model));
-      if (share === 0) return [];
-      const lane = {
-        judge,
-        slots: new CallSlots({
-          slots: share,
-          liveReserve: LIVE_RESERVE_SHARE,
-          liveCallsPerBatchTurn: LIVE_CALLS_PER_BATCH_TURN,
-        }),
-        breaker: new CircuitBreaker(breaker, now),
-      };
-      return [[judge.name, lane] as const];
-    }),
-  );
 }

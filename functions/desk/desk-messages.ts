@@ -12,7 +12,7 @@ import type { TraceHeaders } from '../trace-context.ts';
 import type { DeskFigures } from './desk-figures.ts';
 import type { DeskLayout } from './desk-layout.ts';
 
-export const DESK_MESSAGE_VERSION = 4;
+export const DESK_MESSAGE_VERSION = 5;
 
 /** How much longer than its own deadline a caller waits for the desk. */
 export const DESK_GRACE_MS = 5_000;
@@ -41,6 +41,8 @@ export type FindMessage = {
   readonly v: number;
   /** `null` = look only in this desk; else also ask the owners under earlier layouts. */
   readonly place: DeskPlace | null;
+  /** The layout under which the asking desk owns the keys; absent = the caller is no desk. */
+  readonly successor?: DeskLayout;
   readonly keys: readonly string[];
   /** Whether to wait for calls of these keys that are running. */
   readonly wait: boolean;
@@ -60,6 +62,8 @@ export type ImportMessage = { readonly v: number; readonly place: DeskPlace; rea
 export type JudgeReplyMessage = readonly DeskJudgment[] | { readonly ok: false; readonly failure: JudgeFailure };
 export type FindReplyMessage = {
   readonly judgments: readonly Judgment[];
+  /** The partitions of the keys of which this desk writes a value to KV, or has done so in the last minutes. */
+  readonly held: readonly string[];
   /** Why the other keys may have judgments nevertheless; `null` = they have none. */
   readonly failure: JudgeFailure | null;
 };

@@ -10,13 +10,20 @@ import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Result } from '../../src/result.ts';
 import { send } from './desk-client.ts';
 import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
-import { DESK_MESSAGE_VERSION, type DeskMethods, type DeskPlace, type EarlierLayout } from './desk-messages.ts';
+import {
+  DESK_MESSAGE_VERSION,
+  type DeskMethods,
+  type DeskPlace,
+  type EarlierLayout,
+  type FindReplyMessage,
+} from './desk-messages.ts';
 
 /**
- * How long earlier owners are asked: as long as they keep a judgment after it is finished (a table of five minutes, and
- * ten more), and a minute for stale misses of KV.
+ * How long earlier owners are asked: two minutes in which isolates may still have the old layout, eight in which their
+ * calls may end (`FRESH_MISS_MS`), ten in which the earlier owner writes their judgments together (`finished-tables.ts`),
+ * and a minute for stale misses of KV.
  */
-export const EARLIER_OWNERS_MS = 16 * 60 * 1000;
+export const EARLIER_OWNERS_MS = 21 * 60 * 1000;
 
 const layoutSchema = z.object({ desks: z.int().min(1), few: z.record(z.string(), z.int().min(1)) });
 
@@ -58,6 +65,42 @@ export class LayoutHistory {
   }
 }
 
+/** Where an object keeps what it must know after a restart: the synchronous key-value store of its storage. */
+type Memory = Pick<DurableObjectStorage['kv'], 'get' | 'put'>;
+
+const SUCCESSORS = 'successors_v1';
+
+type Successor = { readonly layout: string; readonly until_ms: number };
+
+/**
+ * The layouts whose owners have asked this desk. Such an owner writes the partitions to KV that this desk did not hold
+ * when it was asked. So this desk writes nothing together for calls of another layout, until all of those have ended.
+ */
+export class Succession {
+  readonly #memory: Memory;
+  #successors: readonly Successor[];
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+    this.#successors = memory.get<readonly Successor[]>(SUCCESSORS) ?? [];
+  }
+
+  /** Notes that an owner under a layout has asked this desk. Writes once for each layout. */
+  note(layout: DeskLayout, now: number): void {
+    const name = JSON.stringify(layout);
+    const current = this.#successors.filter(({ until_ms }) => until_ms > now);
+    if (current.some((one) => one.layout === name)) return;
+    this.#successors = [...current, { layout: name, until_ms: now + EARLIER_OWNERS_MS }];
+    this.#memory.put(SUCCESSORS, this.#successors);
+  }
+
+  /** Whether owners under another layout may write the partitions of this one's calls. */
+  isSucceeded(layout: DeskLayout, now: number): boolean {
+    const name = JSON.stringify(layout);
+    return this.#successors.some((one) => one.until_ms > now && one.layout !== name);
+  }
+}
+
 type OwnersParts = {
   readonly deskOf: (desk: number) => Pick<DeskMethods, 'find' | 'earlierLayouts'>;
   /** A clock in milliseconds since 1970. */
@@ -77,7 +120,7 @@ export class EarlierOwners {
   }
 
   /**
-   * Finds judgments at their earlier owners.
+   * Finds judgments at their earlier owners, and the partitions that these write to KV.
    * @param model `null` = unknown.
    * @param options.wait also waits for calls that are running there.
    */
@@ -86,7 +129,7 @@ export class EarlierOwners {
     keys: readonly string[],
     model: string | null,
     { wait }: { readonly wait: boolean },
-  ): Promise<Result<readonly Judgment[], JudgeFailure>> {
+  ): Promise<Result<Pick<FindReplyMessage, 'judgments' | 'held'>, JudgeFailure>> {
     const earlier = await this.#earlierThan(layout);
     if (!earlier.ok) return earlier;
     const now = this.#parts.now();
@@ -94,17 +137,22 @@ export class EarlierOwners {
       .filter(({ until_ms }) => until_ms > now)
       .flatMap((one) => keys.flatMap((key) => [...ownersIn(one.layout, key, model)].map((owner) => ({ key, owner }))))
       .filter(({ owner }) => owner !== desk);
-    const found: Judgment[] = [];
+    const judgments: Judgment[] = [];
+    const held: string[] = [];
     let failure: JudgeFailure | null = null;
     await Promise.all(
       [...Map.groupBy(asked, ({ owner }) => owner)].map(async ([owner, group]) => {
-        const message = { v: DESK_MESSAGE_VERSION, place: null, keys: [...new Set(group.map(({ key }) => key))], wait };
+        const open = [...new Set(group.map(({ key }) => key))];
+        const message = { v: DESK_MESSAGE_VERSION, place: null, keys: open, wait, successor: layout };
         const sent = await send(async () => await this.#parts.deskOf(owner).find(message), JUDGE_DEADLINE_MS);
-        if (sent.ok) found.push(...sent.reply.judgments);
-        else failure = sent.failure;
+        if (!sent.ok) failure = sent.failure;
+        else {
+          judgments.push(...sent.reply.judgments);
+          held.push(...sent.reply.held);
+        }
       }),
     );
-    return failure === null ? { ok: true, value: found } : { ok: false, error: failure };
+    return failure === null ? { ok: true, value: { judgments, held } } : { ok: false, error: failure };
   }
 
   /** Asks desk 0 once for each layout; a failure is not kept. */

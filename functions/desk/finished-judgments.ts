@@ -2,30 +2,38 @@
  * The judgments that one desk has just finished. A judgment counts as stored once SQLite has it; the alarm puts it into
  * KV, and the desk answers for it until KV shows it to everyone (a stale miss lasts up to 60 s). Nothing is dropped
  * before KV has it: above a backlog the desk refuses new work instead.
+ *
+ * The judgments of a partition are one KV value, because a write costs ten times as much as a read. The value is written
+ * once: judgments that are finished later get values of their own, so no write can lose what an earlier one stored.
  */
 
 import type { KvJudgmentStore } from '../../lib/kv-store.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import { checkRecord } from '../../src/judgments/record.ts';
+import type { StoreReceipt } from '../../src/judgments/store.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { ConnectionGate } from './connection-gate.ts';
-import type { FinishedTables, WaitingRecord } from './finished-tables.ts';
-import { GATHER_MS, KV_PUTS_AT_ONCE } from './store-limits.ts';
+import type { FinishedTables, WaitingRecord, WaitingWrite } from './finished-tables.ts';
+import { GATHER_MS, KV_PUTS_AT_ONCE, WAIT_FOR_OTHERS_MS } from './store-limits.ts';
 
 /** When the alarm tries again after KV has refused a write, or after a turn that failed. */
 const RETRY_MS = 60_000;
 /** The longest turn of the alarm; its progress is then saved, and the next turn follows. */
 const TURN_MS = 20_000;
+type ReadableRecord = { readonly one: WaitingRecord; readonly record: string };
+
 type Alarms = Pick<DurableObjectStorage, 'setAlarm' | 'deleteAlarm'>;
 
 type BridgeParts = {
   readonly tables: FinishedTables;
-  readonly kv: Pick<KvJudgmentStore, 'putRecord'>;
+  readonly kv: Pick<KvJudgmentStore, 'putRecord' | 'putPartition'>;
   readonly gate: ConnectionGate;
   readonly alarms: Alarms;
   /** A clock in milliseconds since 1970. */
   readonly now: () => number;
   readonly maxBacklog: number;
+  /** Whether a call of the partition is running, whose judgment is worth waiting for. */
+  readonly isRunning: (partition: string) => boolean;
 };
 
 export class BridgedJudgments {
@@ -35,16 +43,18 @@ export class BridgedJudgments {
   readonly #alarms: Alarms;
   readonly #now: () => number;
   readonly #maxBacklog: number;
+  readonly #isRunning: BridgeParts['isRunning'];
   /** When the alarm wakes the desk, in milliseconds since 1970; `null` = it is not set, or not since the start. */
   #wakesAt: number | null = null;
 
-  constructor({ tables, kv, gate, alarms, now, maxBacklog }: BridgeParts) {
+  constructor({ tables, kv, gate, alarms, now, maxBacklog, isRunning }: BridgeParts) {
     this.#tables = tables;
     this.#kv = kv;
     this.#gate = gate;
     this.#alarms = alarms;
     this.#now = now;
     this.#maxBacklog = maxBacklog;
+    this.#isRunning = isRunning;
   }
 
   /** Whether so many judgments wait for KV that the desk must not make more. */
@@ -63,10 +73,18 @@ export class BridgedJudgments {
     return record === null ? null : this.#read(key, record);
   }
 
-  /** Stores a judgment. The platform sends a reply only after the row is safe, so a reply may say that it is stored. */
-  async keep(judgment: Judgment): Promise<void> {
+  /** Whether the desk writes a value of the partition to KV, or has done so in the last minutes. */
+  hasTogether(partition: string): boolean {
+    return this.#tables.hasTogether(partition);
+  }
+
+  /**
+   * Stores a judgment. The platform sends a reply only after the row is safe, so a reply may say that it is stored.
+   * @param isAlone KV may have a value of the judgment's partition, which this desk did not write.
+   */
+  async keep(judgment: Judgment, isAlone: boolean): Promise<void> {
     const now = this.#now();
-    this.#tables.add(judgment.key, JSON.stringify(judgment), now);
+    this.#tables.add(judgment.key, JSON.stringify(judgment), now, isAlone || judgment.preimage.v === 1);
     if (this.#wakesAt === null || this.#wakesAt > now + GATHER_MS) await this.#wakeAt(now + GATHER_MS);
   }
 
@@ -95,12 +113,12 @@ export class BridgedJudgments {
   async #drain(): Promise<boolean> {
     const end = this.#now() + TURN_MS;
     // All workers share one iterator, so each judgment is taken once.
-    const waiting = this.#tables.waiting();
+    const waiting = this.#tables.waiting(this.#now);
     let refused = false;
     const work = async (): Promise<void> => {
       for (const one of waiting) {
         if (refused || this.#now() >= end) return;
-        if (!(await this.#toKv(one))) refused = true;
+        if (!this.#waits(one) && !(await this.#toKv(one))) refused = true;
       }
     };
     try {
@@ -111,21 +129,42 @@ export class BridgedJudgments {
     return !refused;
   }
 
-  async #toKv(one: WaitingRecord): Promise<boolean> {
-    const record = this.#tables.recordOf(one);
-    if (!one.isOwn && this.#read(one.key, record) === null) {
-      this.#tables.leave(one);
-      return true;
-    }
+  /** Whether a running call may soon add to what is written, which then takes one write instead of two. */
+  #waits({ partition, waited_ms }: WaitingWrite): boolean {
+    return partition !== null && waited_ms !== null && waited_ms < WAIT_FOR_OTHERS_MS && this.#isRunning(partition);
+  }
+
+  async #toKv({ partition, records }: WaitingWrite): Promise<boolean> {
+    const readable = records.flatMap((one) => this.#readable(one));
+    if (readable.length === 0) return true;
     const leave = await this.#gate.enterAhead();
     try {
-      const receipt = await this.#kv.putRecord(one.key, record);
+      const receipt = await this.#put(partition, readable);
       isolateCounts.count('citeward_kv_writes', [receipt.ok ? 'ok' : 'failed']);
-      if (receipt.ok) this.#tables.stored(one, this.#now());
+      if (receipt.ok) for (const { one } of readable) this.#tables.stored(one, this.#now());
       return receipt.ok;
     } finally {
       leave();
     }
+  }
+
+  async #put(partition: string | null, records: readonly ReadableRecord[]): Promise<StoreReceipt> {
+    if (partition !== null)
+      return this.#kv.putPartition(
+        partition,
+        records.map(({ record }) => record),
+      );
+    const [only] = records;
+    if (only === undefined) throw new Error('BridgedJudgments: a write without a record');
+    return this.#kv.putRecord(only.one.key, only.record);
+  }
+
+  /** Leaves a record alone that a later version of the Worker wrote. */
+  #readable(one: WaitingRecord): ReadableRecord[] {
+    const record = this.#tables.recordOf(one);
+    if (one.isOwn || this.#read(one.key, record) !== null) return [{ one, record }];
+    this.#tables.leave(one);
+    return [];
   }
 
   /** Reads a record; `null` and an entry in the log if its form is unknown: a later version of the Worker wrote it. */

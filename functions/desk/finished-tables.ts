@@ -4,20 +4,38 @@
  * table's `in_kv` says how far it has reached KV, so that a restart puts few judgments again.
  */
 
+import { partitionOf } from '../../src/judgments/key.ts';
+
 /** The time that one table covers. */
 const TABLE_MS = 5 * 60 * 1000;
 /** How long a table is kept after KV has all of it: ten times the longest stale miss of KV. */
 const KEPT_MS = 10 * 60 * 1000;
-/** Characters of records that a desk also has in memory until KV has them: those of about a second. */
-const MAX_CHARS_IN_MEMORY = 512 * 1024;
+/** Characters of records that a desk also has in memory until KV has them: those of some seconds. */
+const MAX_CHARS_IN_MEMORY = 2 * 1024 * 1024;
+/**
+ * How long a judgment may wait to be written with those of its partition; then it goes alone. After a restart the time
+ * counts from the end of the table. Both are below KEPT_MS, so the desk still knows what else it wrote of the partition.
+ */
+const TOGETHER_MS = 5 * 60 * 1000;
+const TOGETHER_AFTER_TABLE_MS = 4 * 60 * 1000;
+
+/** A row that KV lacks. */
+type Row = {
+  /** In its table: 1, 2, … */
+  readonly position: number;
+  /** Whether KV gets it under its own key, not with its partition. */
+  readonly alone: boolean;
+  /** When it was finished, in milliseconds since 1970; `null` = before the start. */
+  readonly finished_ms: number | null;
+};
 
 type Table = {
   /** `finished_ms` of its judgments divided by TABLE_MS; part of its name. */
   readonly period: number;
-  /** The keys that KV lacks with their position in the table, oldest first. */
-  readonly waiting: Map<string, number>;
+  /** The rows that KV lacks by key, oldest first. */
+  readonly waiting: Map<string, Row>;
   /** The same for records that this version of the Worker cannot read. */
-  readonly unreadable: Map<string, number>;
+  readonly unreadable: Map<string, Row>;
   /** The last position that was loaded at the start: other versions of the Worker may have written up to it. */
   readonly loaded: number;
   /** The last position. */
@@ -30,6 +48,15 @@ type Table = {
 
 /** A judgment that KV lacks. `isOwn`: this version of the Worker wrote its record. */
 export type WaitingRecord = { readonly table: Table; readonly key: string; readonly isOwn: boolean };
+
+/** Judgments that KV lacks and that are written together. */
+export type WaitingWrite = {
+  /** `null` = one judgment, under its own key. */
+  readonly partition: string | null;
+  readonly records: readonly WaitingRecord[];
+  /** How long the oldest of them has waited, in milliseconds; `null` = since before the start. */
+  readonly waited_ms: number | null;
+};
 
 export class FinishedTables {
   readonly #sql: SqlStorage;
@@ -48,6 +75,32 @@ export class FinishedTables {
       .exec<Pick<Table, 'period' | 'in_kv' | 'in_kv_ms'>>('SELECT * FROM finished_tables_v2 ORDER BY period')
       .toArray()
       .map((row) => this.#load(row));
+  }
+
+  /**
+   * Whether the desk has written a value of the partition to KV, or is about to. Asked before a judgment is added: a
+   * second value of the partition would replace the first.
+   */
+  hasTogether(partition: string): boolean {
+    return this.#together(partition).length > 0;
+  }
+
+  /** The rows of a partition that are written together, or were. */
+  #together(partition: string): { readonly table: Table; readonly key: string }[] {
+    return this.#tables.flatMap((table) =>
+      this.#sql
+        .exec<{ key: string }>(
+          `SELECT key FROM ${nameOf(table.period)} WHERE key > ? AND key < ? AND alone = 0`,
+          ...[partition, `${partition}g`],
+        )
+        .toArray()
+        .map(({ key }) => ({ table, key })),
+    );
+  }
+
+  /** Whether KV has a value of the partition from this desk. Rows that this version cannot read may be part of it. */
+  #isWritten(partition: string): boolean {
+    return this.#together(partition).some(({ table, key }) => !table.waiting.has(key));
   }
 
   /** The stored record of a key, or `null`. */
@@ -71,20 +124,22 @@ export class FinishedTables {
     return row?.record ?? null;
   }
 
-  /** Stores a record that KV does not have yet. */
-  add(key: string, record: string, now: number): void {
+  /**
+   * Stores a record that KV does not have yet.
+   * @param isAlone whether KV gets it under its own key, because it may have a value of the partition.
+   */
+  add(key: string, record: string, now: number, isAlone: boolean): void {
+    const alone = isAlone || this.#isWritten(partitionOf(key));
     const table = this.#tableAt(now);
     table.last++;
     this.#sql.exec(
-      `INSERT OR REPLACE INTO ${nameOf(table.period)} (key, n, record) VALUES (?, ?, ?)`,
-      key,
-      table.last,
-      record,
+      `INSERT OR REPLACE INTO ${nameOf(table.period)} (key, n, alone, record) VALUES (?, ?, ?, ?)`,
+      ...[key, table.last, Number(alone), record],
     );
     // Deleted first, so that the map stays in the order of positions.
     table.waiting.delete(key);
     table.unreadable.delete(key);
-    table.waiting.set(key, table.last);
+    table.waiting.set(key, { position: table.last, alone, finished_ms: now });
     this.#forget(key);
     if (this.#chars + record.length > MAX_CHARS_IN_MEMORY) return;
     this.#records.set(key, record);
@@ -101,11 +156,32 @@ export class FinishedTables {
     return this.#tables.reduce((sum, { waiting }) => sum + waiting.size, 0);
   }
 
-  /** The judgments that KV lacks, oldest first, with those that are added meanwhile. */
-  *waiting(): Generator<WaitingRecord> {
+  /**
+   * What KV lacks, oldest first, with what is added meanwhile. A partition comes once, with all its judgments so far, and
+   * only if KV has no value of it; so its value is never replaced by one that lacks some of its judgments.
+   */
+  *waiting(now: () => number): Generator<WaitingWrite> {
+    const partitions = new Set<string>();
     for (const table of this.#tables) {
-      for (const [key, position] of table.waiting) yield { table, key, isOwn: position > table.loaded };
+      for (const [key, row] of table.waiting) {
+        const partition = partitionOf(key);
+        if (partitions.has(partition)) continue;
+        const others = this.#goesAlone(table, row, now()) ? [] : this.#together(partition);
+        const together = others.flatMap((one) => waitingIn(one) ?? []);
+        if (together.length === 0 || together.length < others.length) {
+          yield { partition: null, records: [recordOf({ table, key, row })], waited_ms: null };
+          continue;
+        }
+        partitions.add(partition);
+        yield { partition, records: together.map(recordOf), waited_ms: waitedBy(together, now()) };
+      }
     }
+  }
+
+  #goesAlone({ period }: Table, { alone, finished_ms }: Row, now: number): boolean {
+    const together_ms =
+      finished_ms === null ? (period + 1) * TABLE_MS + TOGETHER_AFTER_TABLE_MS : finished_ms + TOGETHER_MS;
+    return alone || now > together_ms;
   }
 
   /** Notes that KV has a judgment. `save` stores it. */
@@ -117,7 +193,8 @@ export class FinishedTables {
 
   /** Leaves a record alone, because this version cannot read it: its table is not dropped. */
   leave({ table, key }: WaitingRecord): void {
-    table.unreadable.set(key, table.waiting.get(key) ?? 0);
+    const row = table.waiting.get(key);
+    if (row !== undefined) table.unreadable.set(key, row);
     table.waiting.delete(key);
   }
 
@@ -125,7 +202,7 @@ export class FinishedTables {
   save(): void {
     for (const table of this.#tables) {
       const lacking = [...firstOf(table.waiting), ...firstOf(table.unreadable)];
-      const in_kv = Math.min(table.last, ...lacking.map((position) => position - 1));
+      const in_kv = Math.min(table.last, ...lacking.map(({ position }) => position - 1));
       if (in_kv <= table.in_kv) continue;
       table.in_kv = in_kv;
       const { period, in_kv_ms } = table;
@@ -151,12 +228,25 @@ export class FinishedTables {
   }
 
   #load({ period, in_kv, in_kv_ms }: Pick<Table, 'period' | 'in_kv' | 'in_kv_ms'>): Table {
+    this.#addColumn(nameOf(period));
     const rows = this.#sql
-      .exec<{ key: string; n: number }>(`SELECT key, n FROM ${nameOf(period)} WHERE n > ? ORDER BY n`, in_kv)
+      .exec<{ key: string; n: number; alone: number }>(
+        `SELECT key, n, alone FROM ${nameOf(period)} WHERE n > ? ORDER BY n`,
+        in_kv,
+      )
       .toArray();
-    const waiting = new Map(rows.map(({ key, n }) => [key, n]));
+    const waiting = new Map(
+      rows.map(({ key, n, alone }) => [key, { position: n, alone: alone === 1, finished_ms: null }]),
+    );
     const last = rows.at(-1)?.n ?? in_kv;
     return { period, waiting, unreadable: new Map(), loaded: last, last, in_kv, in_kv_ms };
+  }
+
+  /** Earlier versions wrote tables without the column, and each judgment alone. */
+  #addColumn(table: string): void {
+    const sql = "SELECT name FROM pragma_table_info(?) WHERE name = 'alone'";
+    if (this.#sql.exec(sql, table).toArray().length > 0) return;
+    this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${ALONE_COLUMN}`);
   }
 
   /** The table of a time; a clock that goes back uses the newest one. */
@@ -165,7 +255,7 @@ export class FinishedTables {
     const newest = this.#tables.at(-1);
     if (newest !== undefined && newest.period >= period) return newest;
     this.#sql.exec(`CREATE TABLE ${nameOf(period)} (
-      key TEXT PRIMARY KEY, n INTEGER NOT NULL, record TEXT NOT NULL
+      key TEXT PRIMARY KEY, n INTEGER NOT NULL, record TEXT NOT NULL, ${ALONE_COLUMN}
     ) WITHOUT ROWID`);
     this.#sql.exec('INSERT INTO finished_tables_v2 (period, in_kv, in_kv_ms) VALUES (?, 0, ?)', period, now);
     const table = { period, waiting: new Map(), unreadable: new Map(), loaded: 0, last: 0, in_kv: 0, in_kv_ms: now };
@@ -174,11 +264,31 @@ export class FinishedTables {
   }
 }
 
+/** The default is right for versions of the Worker that do not know the column. */
+const ALONE_COLUMN = 'alone INTEGER NOT NULL DEFAULT 1';
+
+type WaitingRow = { readonly table: Table; readonly key: string; readonly row: Row };
+
+function waitingIn({ table, key }: Pick<WaitingRow, 'table' | 'key'>): WaitingRow | null {
+  const row = table.waiting.get(key);
+  return row === undefined ? null : { table, key, row };
+}
+
+function recordOf({ table, key, row }: WaitingRow): WaitingRecord {
+  return { table, key, isOwn: row.position > table.loaded };
+}
+
+/** How long the oldest of some rows has waited, in milliseconds; `null` = since before the start. */
+function waitedBy(rows: readonly WaitingRow[], now: number): number | null {
+  const times = rows.map(({ row }) => row.finished_ms);
+  return times.includes(null) ? null : now - Math.min(...times.map((time) => time ?? now));
+}
+
 function nameOf(period: number): string {
   return `finished_v2_${period}`;
 }
 
-function firstOf(positions: ReadonlyMap<string, number>): number[] {
-  const { value } = positions.values().next();
+function firstOf(rows: ReadonlyMap<string, Row>): Row[] {
+  const { value } = rows.values().next();
   return value === undefined ? [] : [value];
 }

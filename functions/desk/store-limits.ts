@@ -5,7 +5,12 @@
  * six minutes of an outage of KV; the keys take 5 MB of memory, the records 100 MB of SQLite.
  */
 export const MAX_BACKLOG = 50_000;
-/** How long a judgment waits for others that go to KV in the same turn of the alarm. */
-export const GATHER_MS = 500;
+/** How long a judgment waits for others that go to KV in the same turn of the alarm. Each turn writes four rows. */
+export const GATHER_MS = 2_000;
+/**
+ * How long a judgment waits for running calls of its partition, so that one write takes both: as long as a judge may
+ * take.
+ */
+export const WAIT_FOR_OTHERS_MS = 60_000;
 /** Writes to KV at the same time. They enter the gate ahead of calls and leave it two connections. */
 export const KV_PUTS_AT_ONCE = 3;

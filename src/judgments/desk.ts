@@ -19,7 +19,7 @@ export type JudgmentCall = {
   readonly preimage: JudgmentPreimage;
   readonly request: JudgmentRequest;
   readonly class: CallClass;
-  /** The caller has just read the store, which has no record of this key. A desk then need not read it again. */
+  /** The caller has just read the store, which has nothing of the key's partition. A desk then does not read it again. */
   readonly store_missed?: boolean;
   /** How long the caller waits, in milliseconds from the call. */
   readonly deadline_ms: number;

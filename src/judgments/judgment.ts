@@ -18,21 +18,25 @@ export type JudgeIdentity = {
 
 /** The content whose hash is the key. Inputs appear as digests only, so a record contains no text. */
 export type JudgmentPreimage = {
-  readonly v: 1;
+  /** The form of the key (`judgmentKey`). Version 1 is still read, and no longer written. */
+  readonly v: 1 | 2;
   readonly kind: JudgmentKind;
   readonly judge: JudgeIdentity;
   /** Version of the parser that cut the request out of a response; `none` for kinds that do not depend on it. */
   readonly parser: string;
   /** 0, 1, …: independent judgments of the same request, for measuring judge variance. */
   readonly replicate: number;
-  /** Input name to SHA-256 (hex) of its RFC 8785 JSON. */
+  /**
+   * Input name to SHA-256 (hex) of its RFC 8785 JSON. Beside what the judge reads, `answer` says which answer the
+   * claims and statements of a request are of.
+   */
   readonly inputs: Readonly<Record<string, string>>;
 };
 
 /** A judgment before an issuer signs it. */
 export type UnsignedJudgment = {
   readonly v: 2;
-  /** SHA-256 (hex) of the RFC 8785 JSON of `preimage`. */
+  /** 64 hex digits (`judgmentKey`). */
   readonly key: string;
   readonly preimage: JudgmentPreimage;
   readonly verdicts: Verdicts;

@@ -13,17 +13,20 @@ type InputDigests = Map<string, string>;
 /**
  * Collects everything that could change the verdicts of a request, with the inputs as digests.
  * @param digests those of earlier requests; they are added to. Use one for requests that arrive together.
+ * @param answer the judged answer, if the request has only parts of it.
  */
 export function judgmentPreimage(
   request: JudgmentRequest,
   judge: JudgeIdentity,
   replicate: number,
   digests: InputDigests = new Map(),
+  answer?: string,
 ): JudgmentPreimage {
   // How the judge is asked is part of its identity.
-  const { kind, asking: _asking, ...inputs } = request;
+  const { kind, asking: _asking, ...read } = request;
+  const inputs = answer === undefined ? read : { answer, ...read };
   return {
-    v: 1,
+    v: 2,
     kind,
     judge,
     parser: kindOf(kind).dependsOnParser ? PARSER_VERSION : 'none',
@@ -42,7 +45,27 @@ function digestOfInput(value: unknown, digests: InputDigests): string {
   return typeof value === 'object' && value !== null ? digestOnce(value, hash) : hash(canonicalJson(value));
 }
 
-/** The key of a judgment: the SHA-256 of its preimage, 64 hex digits. */
+/** Hex digits of a key that name its partition. */
+const PARTITION_DIGITS = 16;
+
+/**
+ * The key of a judgment, 64 hex digits: those of its partition, then the first 48 of the SHA-256 of its preimage. A
+ * partition has the judgments of one model about one answer, which desks store together. Two equal keys of different
+ * preimages take 2^96 attempts to find. A key of version 1 is the SHA-256 of its preimage.
+ */
 export function judgmentKey(preimage: JudgmentPreimage): string {
-  return digestJson(preimage);
+  const digest = digestJson(preimage);
+  if (preimage.v === 1) return digest;
+  const { question, answer } = preimage.inputs;
+  // A judgment that is not about an answer is alone in its partition.
+  const partition =
+    answer === undefined
+      ? digest.slice(-PARTITION_DIGITS)
+      : digestJson([preimage.judge.model, question ?? null, answer]);
+  return partition.slice(0, PARTITION_DIGITS) + digest.slice(0, -PARTITION_DIGITS);
+}
+
+/** The partition of a key. A judgment of version 1 is in none, whatever its key. */
+export function partitionOf(key: string): string {
+  return key.slice(0, PARTITION_DIGITS);
 }

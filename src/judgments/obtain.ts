@@ -22,7 +22,7 @@ import type { AnswerCut, EntriesCut, Fitted, SourceCut } from './protocol/budget
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { JudgmentReasons, ReasonStore } from './reasons.ts';
 import type { StoredJudgment } from './record.ts';
-import type { JudgmentStore } from './store.ts';
+import type { DeskRecords, JudgmentStore } from './store.ts';
 import { withReasons } from './with-reasons.ts';
 
 /** Deadline of a judge call in milliseconds, independent of how long its caller waits. */
@@ -40,6 +40,11 @@ export type WantedJudgment = {
    * judge, which is a failure. Absent = the policy wrote the entries.
    */
   readonly ofRow?: JudgmentRequest;
+  /**
+   * The judged answer, if the request has only parts of it (claims, statements). Part of the key, so that desks store
+   * all judgments of an answer together. Absent: the request has the answer, or is about none.
+   */
+  readonly answer?: string;
   /**
    * Tokens of the judge's context that the request leaves unused, so that it sees the same part of the sources as a
    * longer request about the same rollout. Default 0.
@@ -178,7 +183,7 @@ function keyed(
   }
   const replicate = isComputed ? options.replicate : member.replicate;
   const identity = judge.identityFor(request.kind, request.asking);
-  const preimage = judgmentPreimage(fitted.request, identity, replicate, digests);
+  const preimage = judgmentPreimage(fitted.request, identity, replicate, digests, wanted.answer);
   const { request: seen, cuts, answer_cut = null, entries_cut = null } = fitted;
   const { positions = null } = wanted;
   return { judge, request: seen, cuts, answer_cut, entries_cut, preimage, key: judgmentKey(preimage), positions };
@@ -213,7 +218,7 @@ async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Pro
   const start = options.elapsed();
   const stored = await readStored(asked, options);
   const storeRead = options.elapsed() - start;
-  const steps = await Promise.all(asked.map((one) => obtainOne(one, stored.get(one.key), storeRead, options)));
+  const steps = await Promise.all(asked.map((one) => obtainOne(one, stored, storeRead, options)));
   const longest = (pick: (step: Step) => number): number => Math.max(...steps.map(pick));
   return {
     judgments: await withReasons(asked, steps, options.reasons),
@@ -226,8 +231,8 @@ async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Pro
 }
 
 /** Reads the store and, in mode `only`, the desk for what the store misses. */
-async function readStored(asked: readonly Keyed[], options: ObtainOptions): Promise<Map<string, StoredJudgment>> {
-  const stored = await options.store.get(asked.map(({ key }) => key));
+async function readStored(asked: readonly Keyed[], options: ObtainOptions): Promise<DeskRecords> {
+  const { found: stored, unwritten } = await readStore(asked, options);
   const known = options.signing?.known ?? null;
   const usable = new Map<string, StoredJudgment>();
   for (const one of asked) {
@@ -240,7 +245,19 @@ async function readStored(asked: readonly Keyed[], options: ObtainOptions): Prom
     const kept = open.length === 0 ? [] : await options.desk.desk.find(open.map(({ key }) => key));
     for (const [key, found] of kept) usable.set(key, found);
   }
-  return usable;
+  return { found: usable, unwritten };
+}
+
+/** Reads the store: with few reads where a desk can make what is missing, else wherever a judgment may be. */
+async function readStore(asked: readonly Keyed[], { mode, desk, store }: ObtainOptions): Promise<DeskRecords> {
+  const isOfDesk = ({ judge }: Keyed): boolean => mode === 'use' && desk?.takes(judge.name) === true;
+  const ofDesks = store.getOfDesks === undefined ? [] : asked.filter(isOfDesk);
+  const others = asked.filter((one) => !ofDesks.includes(one));
+  const [records, found] = await Promise.all([
+    ofDesks.length === 0 ? null : store.getOfDesks?.(ofDesks.map(({ key }) => key)),
+    others.length === 0 ? [] : store.get(others.map(({ key }) => key)),
+  ]);
+  return { found: new Map([...(records?.found ?? []), ...found]), unwritten: records?.unwritten ?? new Set() };
 }
 
 type Step = {
@@ -253,11 +270,12 @@ type Step = {
 
 async function obtainOne(
   asked: Keyed,
-  stored: StoredJudgment | undefined,
+  { found, unwritten }: DeskRecords,
   storeRead: number,
   options: ObtainOptions,
 ): Promise<Step> {
   const { judge } = asked;
+  const stored = found.get(asked.key);
   if (stored?.ok === true) {
     const had = { ok: true, judgment: stored.judgment, cached: true, stored: true, storeProblem: null } as const;
     return { obtained: obtainedFrom(asked, had, storeRead, null, options), judge_ms: 0, store_ms: 0 };
@@ -270,8 +288,7 @@ async function obtainOne(
     const { desk, class: callClass } = options.desk;
     const call = {
       ...{ judge: judge.name, key, preimage, request, class: callClass, deadline_ms: options.deadline_ms },
-      // A record that cannot be used is no miss.
-      store_missed: stored === undefined,
+      store_missed: unwritten.has(key),
       ...(options.reasons === undefined ? {} : { reasons: true }),
     };
     const had = await desk.judge(call);

@@ -1,6 +1,6 @@
 /**
  * Stored judgments: the schema of a record, and how one is read. A record is used only if it is well formed and its key
- * is the hash of its preimage; anything else is `judgment_record_invalid`. Version 1 had no issuer and is read as
+ * follows from its preimage; anything else is `judgment_record_invalid`. Version 1 had no issuer and is read as
  * unsigned. Callers that hold public keys check signatures: `usableFor` and the import.
  */
 import * as z from 'zod';
@@ -17,7 +17,7 @@ import { verdictsSchema } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 
 const preimageSchema = z.strictObject({
-  v: z.literal(1),
+  v: z.literal([1, 2]).describe('Form of the key: 1 = SHA-256 of the preimage; 2 = partition, then the digest.'),
   kind: judgmentKindSchema,
   judge: z.strictObject({ model: z.string(), template: z.string(), sampling: samplingSchema }),
   parser: z.string(),
@@ -26,7 +26,7 @@ const preimageSchema = z.strictObject({
 });
 
 const recordFields = {
-  key: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of `preimage`.'),
+  key: sha256Schema.describe('16 digits of the partition, then 48 of the SHA-256 of the RFC 8785 JSON of `preimage`.'),
   preimage: preimageSchema,
   verdicts: verdictsSchema,
   usage: tokenUsageSchema.nullable(),
@@ -57,6 +57,35 @@ export function checkRecord(key: string, text: string): StoredJudgment {
   const read = readRecord(parsed.value);
   if (read.ok && read.judgment.key !== key) return invalid('the stored record carries another key');
   return read;
+}
+
+const partitionSchema = z.object({ v: z.literal(1), judgments: z.array(z.looseObject({ key: z.string() })) });
+
+/** The judgments of a partition, stored as one text. @param records their JSON texts. */
+export function partitionText(records: readonly string[]): string {
+  return `{"v":1,"judgments":[${records.join(',')}]}`;
+}
+
+/** The judgments of one stored partition. */
+export type StoredPartition = {
+  readonly size: number;
+  /** Checks and returns the record of a key; `null` = the partition has none. */
+  readonly get: (key: string) => StoredJudgment | null;
+};
+
+/** Parses the text of a partition. If its form is unknown, all its records are invalid. */
+export function readPartition(text: string): StoredPartition {
+  const parsed = parseJson(text);
+  const read = partitionSchema.safeParse(parsed.ok ? parsed.value : null);
+  if (!read.success) return { size: 0, get: () => invalid('the stored partition is not of version 1') };
+  const records = new Map(read.data.judgments.map((record) => [record.key, record]));
+  return {
+    size: records.size,
+    get(key) {
+      const record = records.get(key);
+      return record === undefined ? null : readRecord(record);
+    },
+  };
 }
 
 /** Checks a record from any source: its form, its key (the hash of its preimage), and the kind of its verdicts. */

@@ -13,10 +13,22 @@ import { checkRecord, type StoredJudgment } from './record.ts';
 /** Whether a judgment was stored. */
 export type StoreReceipt = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
 
+/** What desks have stored of some keys. */
+export type DeskRecords = {
+  readonly found: ReadonlyMap<string, StoredJudgment>;
+  /** The keys of whose partitions the store has no value. */
+  readonly unwritten: ReadonlySet<string>;
+};
+
 /** Keeps judgments under their keys. May forget; never returns the judgment of another key. */
 export interface JudgmentStore {
   /** Looks up many keys at once. Absent keys are misses. */
   get(keys: readonly string[]): Promise<ReadonlyMap<string, StoredJudgment>>;
+  /**
+   * The same for judgments that desks store, in fewer reads: a desk stores the first judgments of a partition together,
+   * so a key of a partition without a value is a miss. Absent: no desk writes into the store.
+   */
+  getOfDesks?(keys: readonly string[]): Promise<DeskRecords>;
   /** Stores a judgment under its key and replaces an older one. Resolves once it is stored. */
   put(judgment: Judgment): Promise<StoreReceipt>;
   /** Caches a judgment that a desk has stored, so that reads find it before KV shows it. */

@@ -76,7 +76,10 @@ export async function checkGrounding(request: GroundingRequest, options: ObtainO
   const cited = new Set(all);
   const supporting: CitationsRequest = { kind: 'citations', question, sources, claims, statements };
   const relevance = { kind: 'rubric', question, sources, criteria: [{ description: RELEVANT }], answer: text } as const;
-  const wanted = [{ request: supporting, cited }, ...(asksRelevance ? [{ request: relevance, cited }] : [])];
+  const wanted = [
+    { request: supporting, cited, answer: text },
+    ...(asksRelevance ? [{ request: relevance, cited }] : []),
+  ];
   const { judgments, timings } = await obtainJudgments(wanted, options);
   const failure = judgments.map(failureOf).find((one) => one !== null) ?? null;
   if (failure !== null) return { value: null, judgments, failure, timings };

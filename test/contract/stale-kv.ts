@@ -9,7 +9,10 @@ export class StaleKv {
   readonly puts: string[] = [];
   /** While true, writes fail. */
   refusesWrites = false;
+  /** While true, writes take effect and fail nevertheless. */
+  losesReceipts = false;
   now = 0;
+  #held: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
   readonly #missedUntil = new Map<string, number>();
 
   async get(keys: string[], _type: 'text'): Promise<Map<string, string | null>> {
@@ -24,9 +27,27 @@ export class StaleKv {
     return null;
   }
 
+  /** Writes wait until `lets`. */
+  holdsWrites(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = { promise, resolve };
+  }
+
+  lets(): void {
+    this.#held?.resolve();
+    this.#held = null;
+  }
+
   async put(key: string, value: string): Promise<void> {
+    await this.#held?.promise;
     if (this.refusesWrites) throw new Error('KV PUT failed: 429 Too Many Requests');
     this.puts.push(key);
     this.values.set(key, value);
+    if (this.losesReceipts) throw new Error('KV PUT failed: 500 Internal Server Error');
+  }
+
+  /** Whether some value contains a judgment. */
+  has(judgmentKey: string): boolean {
+    return [...this.values.values()].some((text) => text.includes(judgmentKey));
   }
 }

@@ -1,21 +1,24 @@
 /** What a desk has finished: its tables, the way to KV, and what happens when KV or the Worker's version changes. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BudgetLeases } from '../../functions/desk/budget-leases.ts';
 import { PromptMemory } from '../../functions/desk/capacity.ts';
 import { ConnectionGate } from '../../functions/desk/connection-gate.ts';
-import { DeskCalls, lanesOf } from '../../functions/desk/desk-calls.ts';
-import { EarlierOwners, LayoutHistory } from '../../functions/desk/earlier-layouts.ts';
+import { DeskCalls } from '../../functions/desk/desk-calls.ts';
+import { EarlierOwners, LayoutHistory, Succession } from '../../functions/desk/earlier-layouts.ts';
 import { FailureMemory } from '../../functions/desk/failure-memory.ts';
 import { BridgedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { FinishedTables } from '../../functions/desk/finished-tables.ts';
+import { lanesOf } from '../../functions/desk/judge-lanes.ts';
 import { MAX_BACKLOG } from '../../functions/desk/store-limits.ts';
 import { NO_BUDGETS } from '../../functions/projects/budgets.ts';
 import { ProjectTable } from '../../functions/projects/project-table.ts';
 import { createKvJudgmentStore, createRecentJudgments, type KvJudgmentStore } from '../../lib/kv-store.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
+import { judgmentKey, partitionOf } from '../../src/judgments/key.ts';
 import { sampleJudgment } from '../contract/judgment-store.case.ts';
 import { StaleKv } from '../contract/stale-kv.ts';
 import { COUNTING, counting, countingBackends, resetCounting } from './desk-judge.ts';
@@ -28,6 +31,9 @@ type Bench = {
   readonly alarm: { at: number | null };
   readonly kv: StaleKv;
   readonly sql: SqlStorage;
+  readonly memory: DurableObjectStorage['kv'];
+  /** Partitions of running calls. */
+  readonly running: Set<string>;
   /** Loads the storage again, as after a restart. */
   readonly open: (maxBacklog?: number) => BridgedJudgments;
 };
@@ -35,7 +41,7 @@ type Bench = {
 const PLACE = { desk: 0, layout: { desks: 1, few: {} } };
 /** A desk that no other layout came before. */
 const LONE_DESK = {
-  find: async () => ({ judgments: [], failure: null }),
+  find: async () => ({ judgments: [], held: [], failure: null }),
   earlierLayouts: async () => ({ earlier: [] }),
 };
 
@@ -55,6 +61,7 @@ async function onBench(work: (bench: Bench) => Promise<void>, store?: (kv: KvJud
       },
     };
     const kv = new StaleKv();
+    const running = new Set<string>();
     const own = createKvJudgmentStore(kv, createRecentJudgments({ entries: 0, chars: 0 }));
     const open: Bench['open'] = (maxBacklog = MAX_BACKLOG) =>
       new BridgedJudgments({
@@ -64,8 +71,9 @@ async function onBench(work: (bench: Bench) => Promise<void>, store?: (kv: KvJud
         alarms,
         now: () => clock.ms,
         maxBacklog,
+        isRunning: (partition) => running.has(partition),
       });
-    await work({ clock, alarm, kv, sql: storage.sql, open });
+    await work({ clock, alarm, kv, sql: storage.sql, memory: storage.kv, running, open });
   });
 }
 
@@ -78,6 +86,27 @@ function tablesIn(sql: SqlStorage): string[] {
 
 function samples(count: number): Promise<Judgment[]> {
   return Promise.all(Array.from({ length: count }, (_, number) => sampleJudgment(number)));
+}
+
+/** At least two judgments of one answer. */
+async function ofOneAnswer(count: number): Promise<[Judgment, Judgment, ...Judgment[]]> {
+  const [sample] = await samples(1);
+  if (sample === undefined) throw new Error('no samples');
+  const of = (replicate: number): Judgment => {
+    const preimage = { ...sample.preimage, replicate };
+    return { ...sample, preimage, key: judgmentKey(preimage) };
+  };
+  return [of(0), of(1), ...Array.from({ length: count - 2 }, (_, n) => of(n + 2))];
+}
+
+/** The name of a judgment in KV that is stored with its partition. */
+function together({ key }: Judgment): string {
+  return `j:v2:${key.slice(0, 16)}`;
+}
+
+/** The name of a judgment in KV that is stored on its own. */
+function alone({ key }: Judgment): string {
+  return `j:v1:${key}`;
 }
 
 /** Writes a record as a later version of the Worker would. */
@@ -95,12 +124,12 @@ describe('a finished judgment', () => {
       const bridged = open();
       const [first, second] = await samples(2);
       if (first === undefined || second === undefined) throw new Error('no samples');
-      await bridged.keep(first);
-      await bridged.keep(second);
-      expect([kv.puts, alarm.at]).toEqual([[], clock.ms + 500]);
+      await bridged.keep(first, false);
+      await bridged.keep(second, false);
+      expect([kv.puts, alarm.at]).toEqual([[], clock.ms + 2_000]);
       expect(bridged.find(second.key)).toEqual(second);
       await bridged.tidy();
-      expect(kv.puts).toEqual([`j:v1:${first.key}`, `j:v1:${second.key}`]);
+      expect(kv.puts).toEqual([together(first), together(second)]);
       expect(alarm.at).toBe(clock.ms + 10 * MINUTE_MS);
       expect(tablesIn(sql)).toHaveLength(1);
 
@@ -119,7 +148,7 @@ describe('a finished judgment', () => {
       const bridged = open();
       const judgment = await sampleJudgment(1);
       kv.refusesWrites = true;
-      await bridged.keep(judgment);
+      await bridged.keep(judgment, false);
       for (let day = 0; day < 3; day++) {
         clock.ms += 24 * 60 * MINUTE_MS;
         await bridged.tidy();
@@ -128,7 +157,7 @@ describe('a finished judgment', () => {
       }
       kv.refusesWrites = false;
       await bridged.tidy();
-      expect(kv.values.has(`j:v1:${judgment.key}`)).toBe(true);
+      expect(kv.puts).toEqual([alone(judgment)]);
     });
   });
 
@@ -137,13 +166,13 @@ describe('a finished judgment', () => {
       const all = await samples(6);
       for (const [position, judgment] of all.entries()) {
         const bridged = open();
-        await bridged.keep(judgment);
+        await bridged.keep(judgment, false);
         // Each table gets two; every other restart comes before the alarm.
         if (position % 2 === 1) clock.ms += 5 * MINUTE_MS;
         if (position % 3 !== 0) await open().tidy();
       }
       await open().tidy();
-      expect(kv.puts.toSorted()).toEqual(all.map(({ key }) => `j:v1:${key}`).toSorted());
+      expect(kv.puts.toSorted()).toEqual(all.map(together).toSorted());
       expect(tablesIn(sql)).toHaveLength(2);
       for (const { key } of all.slice(2)) expect(open().find(key)).not.toBeNull();
     });
@@ -154,19 +183,165 @@ describe('a finished judgment', () => {
     let running = 0;
     const slowly = (own: KvJudgmentStore): KvJudgmentStore => ({
       ...own,
-      async putRecord(key, record) {
+      async putPartition(partition, records) {
         peak = Math.max(peak, ++running);
         await new Promise((resolve) => setTimeout(resolve, 1));
         running--;
-        return own.putRecord(key, record);
+        return own.putPartition(partition, records);
       },
     });
     await onBench(async ({ kv, open }) => {
       const bridged = open();
-      for (const judgment of await samples(10)) await bridged.keep(judgment);
+      for (const judgment of await samples(10)) await bridged.keep(judgment, false);
       await bridged.tidy();
       expect([kv.puts.length, peak]).toEqual([10, 3]);
     }, slowly);
+  });
+});
+
+const EVENTS = ['ask', 'finish', 'write', 'restart', 'changeKv', 'wait', 'call'] as const;
+type Event = (typeof EVENTS)[number];
+
+describe('the judgments of one answer', () => {
+  /** What KV has, by name: the positions of the judgments in `all`. */
+  const contents = (kv: StaleKv, all: readonly Judgment[]) =>
+    Object.fromEntries(
+      [...kv.values].map(([name, text]) => [
+        name,
+        all.flatMap((one, position) => (text.includes(one.key) ? [position] : [])),
+      ]),
+    );
+  const store = (kv: StaleKv) => createKvJudgmentStore(kv, createRecentJudgments({ entries: 0, chars: 0 }));
+
+  it('are one value, also across tables and with a running call that ends within a minute', async () => {
+    await onBench(async ({ clock, alarm, kv, running, open }) => {
+      const [first, second] = await ofOneAnswer(2);
+      const bridged = open();
+      clock.ms += 5 * MINUTE_MS - 1;
+      await bridged.keep(first, false);
+      running.add(partitionOf(first.key));
+      await bridged.tidy();
+      expect([kv.puts, alarm.at]).toEqual([[], clock.ms + 2_000]);
+      clock.ms += 59_999;
+      await bridged.tidy();
+      expect(kv.puts).toEqual([]);
+      await bridged.keep(second, false);
+      running.clear();
+      await bridged.tidy();
+      expect(contents(kv, [first, second])).toEqual({ [together(first)]: [0, 1] });
+      const { found } = await store(kv).getOfDesks([first.key, second.key]);
+      expect([...found]).toEqual([first, second].map((judgment) => [judgment.key, { ok: true, judgment }]));
+    });
+  });
+
+  it('do not wait for a call that takes longer; what it returns is a value of its own', async () => {
+    await onBench(async ({ clock, kv, running, open }) => {
+      const [first, second] = await ofOneAnswer(2);
+      const bridged = open();
+      await bridged.keep(first, false);
+      running.add(partitionOf(first.key));
+      clock.ms += 60_000;
+      await bridged.tidy();
+      clock.ms += MINUTE_MS;
+      await bridged.keep(second, false);
+      await bridged.tidy();
+      expect(contents(kv, [first, second])).toEqual({ [together(first)]: [0], [alone(second)]: [1] });
+      const keys = [first.key, second.key];
+      for (const read of [await store(kv).getOfDesks(keys), await store(kv).lookUp(keys)]) {
+        expect([...read.found.values()].map(({ ok }) => ok)).toEqual([true, true]);
+      }
+    });
+  });
+
+  it('are not replaced by one that KV took in long after the desk has forgotten the first', async () => {
+    await onBench(async ({ clock, kv, open }) => {
+      const [first, second] = await ofOneAnswer(2);
+      const bridged = open();
+      await bridged.keep(first, false);
+      await bridged.tidy();
+      clock.ms += 9 * MINUTE_MS;
+      // Its caller read KV eight minutes ago, and a stale miss lasts another minute.
+      await bridged.keep(second, false);
+      kv.refusesWrites = true;
+      clock.ms += 2 * MINUTE_MS;
+      await bridged.tidy();
+      expect(bridged.find(first.key)).toBeNull();
+      kv.refusesWrites = false;
+      await bridged.tidy();
+      expect(contents(kv, [first, second])).toEqual({ [together(first)]: [0], [alone(second)]: [1] });
+    });
+  });
+
+  it('are never replaced by fewer: the desk or KV has each one, in any order of events', async () => {
+    const history = fc.array(fc.tuple(fc.constantFrom(...EVENTS), fc.nat(3)), { minLength: 10, maxLength: 60 });
+    const check = async (steps: readonly (readonly [Event, number])[]): Promise<void> => {
+      await onBench(async ({ clock, kv, running, open }) => {
+        const all = await ofOneAnswer(5);
+        const [{ key }] = all;
+        const unread = [...all];
+        const judging: { readonly judgment: Judgment; readonly isWritten: boolean; readonly at_ms: number }[] = [];
+        const finished: Judgment[] = [];
+        let bridged = open();
+        let turn = Promise.resolve();
+        /** The alarm runs one turn at a time. */
+        const ended = async (): Promise<void> => {
+          kv.lets();
+          await turn;
+        };
+        const events: Record<Event, (choice: number) => Promise<void>> = {
+          async ask() {
+            const judgment = unread.shift();
+            if (judgment === undefined) return;
+            const { unwritten } = await store(kv).getOfDesks([judgment.key]);
+            judging.push({ judgment, isWritten: !unwritten.has(judgment.key), at_ms: clock.ms });
+          },
+          async finish() {
+            const call = judging.shift();
+            if (call === undefined) return;
+            // As in desk-calls.ts.
+            await bridged.keep(call.judgment, call.isWritten || clock.ms - call.at_ms > 8 * MINUTE_MS);
+            finished.push(call.judgment);
+          },
+          async write(choice) {
+            await ended();
+            if (choice === 0) kv.holdsWrites();
+            turn = bridged.tidy();
+            if (choice !== 0) await turn;
+          },
+          async restart() {
+            await ended();
+            bridged = open();
+          },
+          async changeKv(choice) {
+            kv.refusesWrites = choice === 1;
+            kv.losesReceipts = choice === 2;
+          },
+          async wait(choice) {
+            clock.ms += [1_000, 90_000, 4 * MINUTE_MS, 11 * MINUTE_MS][choice] ?? 0;
+            kv.now = clock.ms;
+          },
+          async call() {
+            if (!running.delete(partitionOf(key))) running.add(partitionOf(key));
+          },
+        };
+        const expectAll = (): void =>
+          expect(finished.filter((one) => bridged.find(one.key) === null && !kv.has(one.key))).toEqual([]);
+        for (const [event, choice] of steps) {
+          await events[event](choice);
+          expectAll();
+        }
+        // Until the desk has dropped its tables.
+        await events.changeKv(0);
+        running.clear();
+        for (let turns = 0; turns < 3; turns++) {
+          await events.write(1);
+          await events.wait(3);
+          expectAll();
+        }
+        expect(bridged.find(key)).toBeNull();
+      });
+    };
+    await fc.assert(fc.asyncProperty(history, check), { numRuns: 200 });
   });
 });
 
@@ -177,16 +352,16 @@ describe('a record of a later version', () => {
       const [strange, ...others] = all;
       if (strange === undefined) throw new Error('no samples');
       const before = open();
-      for (const judgment of all) await before.keep(judgment);
+      for (const judgment of all) await before.keep(judgment, false);
       const [table = ''] = tablesIn(sql);
       const record = fromTheFuture(sql, table, strange.key);
 
       const bridged = open();
       clock.ms += 5 * MINUTE_MS;
       const later = await sampleJudgment(9);
-      await bridged.keep(later);
+      await bridged.keep(later, false);
       await bridged.tidy();
-      expect(kv.puts).toEqual([...others, later].map(({ key }) => `j:v1:${key}`));
+      expect(kv.puts).toEqual([...others, later].map(together));
       expect(bridged.find(strange.key)).toBeNull();
       clock.ms += 60 * MINUTE_MS;
       await open().tidy();
@@ -199,7 +374,7 @@ describe('a record of a later version', () => {
       sql.exec(`UPDATE ${table} SET record = ? WHERE key = ?`, JSON.stringify(strange), strange.key);
       const forward = open();
       await forward.tidy();
-      expect(kv.puts).toContain(`j:v1:${strange.key}`);
+      expect(kv.puts).toContain(alone(strange));
     });
   });
 
@@ -217,6 +392,7 @@ describe('a record of a later version', () => {
         alarms: storage,
         now: () => Date.now(),
         maxBacklog: MAX_BACKLOG,
+        isRunning: () => false,
       });
       await expect(bridged.tidy()).rejects.toThrow('no such column');
       expect(await storage.getAlarm()).toBeGreaterThan(Date.now());
@@ -228,7 +404,7 @@ describe('a record of a later version', () => {
 
 describe('above its backlog', () => {
   it('a desk takes no new work and still answers with what it has; once KV takes writes, it goes on', async () => {
-    await onBench(async ({ kv, open }) => {
+    await onBench(async ({ kv, memory, open }) => {
       kv.refusesWrites = true;
       const bridged = open(2);
       const calls = new DeskCalls({
@@ -239,6 +415,7 @@ describe('above its backlog', () => {
         bridged,
         budgets: new BudgetLeases({ table: new ProjectTable(env.DB), now: () => 0 }),
         earlier: new EarlierOwners({ deskOf: () => LONE_DESK, now: () => 0 }),
+        succession: new Succession(memory),
         kv: createKvJudgmentStore(kv, createRecentJudgments({ entries: 0, chars: 0 })),
         signing: { issuer: null, known: createKnownIssuers([]) },
         now: () => 0,
@@ -268,19 +445,19 @@ describe('the order of layouts', () => {
   const four = { desks: 4, few: {} };
   const eight = { desks: 8, few: { small: 2 } };
 
-  it('names the layouts that others replaced in the last 16 minutes, also after a way back', async () => {
+  it('names the layouts that others replaced in the last 21 minutes, also after a way back', async () => {
     await onBench(async ({ sql }) => {
       const history = new LayoutHistory(sql);
       expect(history.earlierThan(four, 0)).toEqual([]);
       expect(history.earlierThan(four, 50 * MINUTE_MS)).toEqual([]);
       const changed = 60 * MINUTE_MS;
-      const until_ms = changed + 16 * MINUTE_MS;
+      const until_ms = changed + 21 * MINUTE_MS;
       expect(history.earlierThan(eight, changed)).toEqual([{ layout: four, until_ms }]);
       expect(new LayoutHistory(sql).earlierThan(eight, until_ms - 1)).toEqual([{ layout: four, until_ms }]);
       expect(history.earlierThan(four, until_ms - 1)).toEqual([
-        { layout: eight, until_ms: until_ms - 1 + 16 * MINUTE_MS },
+        { layout: eight, until_ms: until_ms - 1 + 21 * MINUTE_MS },
       ]);
-      expect(history.earlierThan(four, until_ms + 16 * MINUTE_MS)).toEqual([]);
+      expect(history.earlierThan(four, until_ms + 21 * MINUTE_MS)).toEqual([]);
     });
   });
 

@@ -1,9 +1,9 @@
 /**
  * JudgeDesk through its RPC: single flight, callers that disconnect, restarts, KV's stale misses, remembered failures.
  */
-import { abortAllDurableObjects, evictAllDurableObjects } from 'cloudflare:test';
+import { abortAllDurableObjects, evictAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/app.ts';
 import { createDeskClient } from '../../functions/desk/desk-client.ts';
 import { DEFAULT_DESKS, layoutOf } from '../../functions/desk/desk-layout.ts';
@@ -29,14 +29,16 @@ import {
   runDeskAlarms,
   sharedKv,
 } from './desk-judge.ts';
+import { partitionName } from './stored-records.ts';
 import { replaceParts } from './worker.ts';
 
 replaceParts({ backendsOf: countingBackends, environmentOf: onSharedKv });
 
 let replicate = 0;
-let rollout: typeof ROLLOUT & { replicate: number };
+let rollout: Omit<typeof ROLLOUT, 'question'> & { question: string; replicate: number };
 beforeEach(() => {
-  rollout = { ...ROLLOUT, replicate: replicate++ };
+  // Of another question, so that no test finds judgments of the same answer.
+  rollout = { ...ROLLOUT, question: `${ROLLOUT.question} (${replicate})`, replicate: replicate++ };
   resetCounting();
   sharedKv.refusesWrites = false;
 });
@@ -106,7 +108,7 @@ describe('single flight', () => {
     const desk = countingDesks();
     expect(await desk.judge(call)).toMatchObject({ ok: false, failure: { reason: 'judge_timeout', retryable: true } });
     gate.open();
-    await eventually(() => expect(sharedKv.values.has(`j:v1:${call.key}`)).toBe(true));
+    await eventually(() => expect(sharedKv.has(call.key)).toBe(true));
     expect(await desk.judge(call)).toMatchObject({ ok: true, cached: true, stored: true });
     expect(counting.calls).toHaveLength(1);
   });
@@ -129,7 +131,8 @@ describe('a KV that serves its misses for 60 s', () => {
     }
     expect(kinds()).toEqual(BOTH);
     for (const { key } of first.judgments) {
-      expect(sharedKv.puts.filter((name) => name === `j:v1:${key}`)).toHaveLength(1);
+      const names = [partitionName(key ?? ''), `j:v1:${key}`];
+      expect(sharedKv.puts.filter((name) => names.includes(name))).toHaveLength(1);
     }
     // A minute later KV itself serves it.
     sharedKv.now += 61_000;
@@ -147,7 +150,7 @@ describe('a KV that serves its misses for 60 s', () => {
     await runDeskAlarms();
     // The alarm may be running already, because it was due.
     await eventually(() => {
-      for (const { key } of first.judgments) expect(sharedKv.values.has(`j:v1:${key}`)).toBe(true);
+      for (const { key } of first.judgments) expect(sharedKv.has(key ?? '')).toBe(true);
     });
     expect(kinds()).toEqual(BOTH);
   });
@@ -182,6 +185,41 @@ describe('after a change of DESKS', () => {
     expect(await old).toMatchObject({ ok: true, cached: false });
     expect(await joined).toMatchObject({ ok: true, cached: true });
     expect(counting.calls).toHaveLength(1);
+  });
+
+  /** Runs the alarms of the desks of both layouts until KV has a judgment. */
+  async function inKv({ key }: JudgmentCall, scope: string): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        for (let desk = 0; desk < 8; desk++)
+          await runDurableObjectAlarm(env.JUDGE_DESK.getByName(`desk-${desk}/${scope}`));
+        expect(sharedKv.has(key)).toBe(true);
+      },
+      { timeout: 15_000 },
+    );
+  }
+
+  it('one of two owners writes the value of a partition, whichever is asked first; KV has the judgments of both', async () => {
+    for (const [number, isNewFirst] of [
+      [4, false],
+      [5, true],
+    ] as const) {
+      const first = { ...(await moved(number)), store_missed: true };
+      const second = sibling(first);
+      // Desks of its own, which have seen no other layout.
+      const scope = `layouts-${number}`;
+      const clientOf = (desks: number) =>
+        createDeskClient(env.JUDGE_DESK, layoutOf(desks, countingBackends().named), undefined, scope);
+      // The desks of the old layout have been called, so that the new ones know of it.
+      await clientOf(4).judge(await callOf(number * 1_000_000));
+      const [asks, asksThen] = isNewFirst ? [clientOf(8), clientOf(4)] : [clientOf(4), clientOf(8)];
+      expect(await asks.judge(first)).toMatchObject({ ok: true, cached: false });
+      expect(await asksThen.judge(second)).toMatchObject({ ok: true, cached: false });
+      await inKv(first, scope);
+      await inKv(second, scope);
+      expect(sharedKv.values.get(`p:${scope}:${partitionName(first.key)}`)).toContain(first.key);
+      expect(sharedKv.values.has(`p:${scope}:j:v1:${second.key}`)).toBe(true);
+    }
   });
 
   it('two owners that are asked at the same moment do not wait for each other', async () => {
@@ -238,15 +276,15 @@ describe('failures', () => {
     counting.answer = failing('judge_unreachable');
     const desk = countingDesks();
     const reasons: string[] = [];
-    for (let number = 0; number < 40; number++) {
+    for (let number = 0; number < 80; number++) {
       const reply = await desk.judge(await callOf(1_000 + number));
       if (!reply.ok) reasons.push(reply.failure.reason);
       if (!reply.ok && reply.failure.reason === 'judge_circuit_open')
         expect(reply.failure.retry_after_s).toBeGreaterThan(0);
     }
-    expect(reasons).toHaveLength(40);
+    expect(reasons).toHaveLength(80);
     expect(counting.calls).toHaveLength(5 * DEFAULT_DESKS);
-    expect(reasons.filter((reason) => reason === 'judge_circuit_open')).toHaveLength(40 - 5 * DEFAULT_DESKS);
+    expect(reasons.filter((reason) => reason === 'judge_circuit_open')).toHaveLength(80 - 5 * DEFAULT_DESKS);
     await abortAllDurableObjects();
   });
 });
@@ -345,6 +383,12 @@ async function longCall(number: number, desk: number, callClass: CallClass): Pro
     const request = { ...call.request, question: 'q'.repeat(7_500_000) };
     if (Number.parseInt(call.key.slice(0, 8), 16) % DEFAULT_DESKS === desk) return { ...call, request };
   }
+}
+
+/** A call of the same partition. */
+function sibling(call: JudgmentCall): JudgmentCall {
+  const preimage = { ...call.preimage, replicate: 1 };
+  return { ...call, preimage, key: judgmentKey(preimage) };
 }
 
 async function callOf(

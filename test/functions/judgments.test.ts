@@ -8,10 +8,10 @@ import { createApp } from '../../functions/app.ts';
 import { DEFAULT_DESKS } from '../../functions/desk/desk-layout.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
-import { createKvJudgmentStore, createRecentJudgments, JUDGMENT_KV_PREFIX } from '../../lib/kv-store.ts';
+import { createKvJudgmentStore, createRecentJudgments } from '../../lib/kv-store.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
-import { judgmentSchema } from '../../src/judgments/record.ts';
+import { judgmentSchema, partitionText } from '../../src/judgments/record.ts';
 import { checkReceipt } from '../../src/scoring/receipt.ts';
 import { differsFromReply, differsFromRequest } from '../../src/scoring/receipt-agreement.ts';
 import { type Receipt, receiptedReplySchema } from '../../src/scoring/receipt-schema.ts';
@@ -21,6 +21,7 @@ import { requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import { ORIGIN, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, sha256Hex, wrongFields } from './api.ts';
 import { ended, line, linesOf, submit } from './batch-api.ts';
 import { counting, countingBackends, resetCounting, runDeskAlarms } from './desk-judge.ts';
+import { partitionName, storedRecord } from './stored-records.ts';
 import { replaceParts } from './worker.ts';
 
 type KeySettings = { ISSUER_KEY?: string; ISSUER_KEYS_PREVIOUS?: string; TRUSTED_ISSUERS?: string };
@@ -153,7 +154,7 @@ describe('records', () => {
     await runDeskAlarms();
     for (const { key, issuer } of scored.judgments) {
       expect(issuer).toBe(kid);
-      const record = judgmentSchema.parse(JSON.parse((await env.JUDGMENTS.get(JUDGMENT_KV_PREFIX + key)) ?? 'null'));
+      const record = judgmentSchema.parse(JSON.parse((await storedRecord(env.JUDGMENTS, key ?? '')) ?? 'null'));
       expect(record).toMatchObject({ v: 2, key, issuer: { key_id: kid } });
     }
   });
@@ -172,7 +173,7 @@ describe('records', () => {
     const { judgments } = await score(ROLLOUT);
     await empty();
     const forged = await forge(judgments[0]?.key ?? '');
-    await env.JUDGMENTS.put(JUDGMENT_KV_PREFIX + forged.key, forged.text);
+    await env.JUDGMENTS.put(partitionName(forged.key), partitionText([forged.text]));
     const refused = await isolate()(post('/v1/score', { ...ROLLOUT, judgments: 'only', recipe: RUBRIC_ONLY }));
     await problemOf(refused, 503, 'judgment_record_invalid');
     const again = await score({ ...ROLLOUT, recipe: RUBRIC_ONLY });
@@ -284,7 +285,7 @@ const RUBRIC_ONLY = { base: 'refiner-gpt54-instance-rubric', citation_weight: 0 
 async function forge(key: string): Promise<{ key: string; text: string }> {
   await score(ROLLOUT);
   await runDeskAlarms();
-  const text = (await env.JUDGMENTS.get(JUDGMENT_KV_PREFIX + key)) ?? '';
+  const text = (await storedRecord(env.JUDGMENTS, key)) ?? '';
   await empty();
   const turned = text.includes('"score":0')
     ? text.replace('"score":0', '"score":2')

@@ -103,11 +103,14 @@ class AskedOnce {
   readonly #positions = new Map<string, number>();
 
   /** Adds a plan. @returns a function that selects the plan's outcomes from the outcomes of `wanted`. */
-  add({ rubric, citations }: DrTuluPlan): (outcomes: readonly JudgmentOutcome[]) => DrTuluOutcomes {
+  add({ answer, rubric, citations }: DrTuluPlan): (outcomes: readonly JudgmentOutcome[]) => DrTuluOutcomes {
     // All requests of a plan name the same cited sources, so the prompts cut them alike and share a prefix.
     const cited = new Set(typeof citations === 'string' ? [] : citations.claims.flatMap(({ sources }) => sources));
     const rubricAt = rubric === 'not_needed' ? [] : rubric.map((call) => this.#positionOf({ ...call, cited }));
-    const citationsAt = typeof citations === 'string' ? null : this.#positionOf({ request: citations, cited });
+    const citationsAt =
+      typeof citations === 'string'
+        ? null
+        : this.#positionOf({ request: citations, cited, ...(answer === null ? {} : { answer }) });
     return (outcomes) => ({
       rubric: rubricAt.flatMap((position) => outcomes[position] ?? []),
       citations: citationsAt === null ? undefined : outcomes[citationsAt],
@@ -115,7 +118,7 @@ class AskedOnce {
   }
 
   #positionOf(wanted: WantedJudgment): number {
-    const text = JSON.stringify(wanted.request);
+    const text = JSON.stringify([wanted.request, wanted.answer]);
     const known = this.#positions.get(text);
     if (known !== undefined) return known;
     this.#positions.set(text, this.wanted.length);

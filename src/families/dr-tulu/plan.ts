@@ -39,6 +39,8 @@ export type DrTuluPlan = {
   readonly rubrics: readonly SignedCriterionInput[];
   readonly statements: readonly PlannedStatement[];
   readonly valid_id_ratio: number;
+  /** The judged answer; `null` = the transcript has none. */
+  readonly answer: string | null;
   /** The calls that ask about the criteria, as `judging` splits them. */
   readonly rubric: readonly RubricCall[] | 'not_needed';
   readonly citations: CitationsRequest | 'settled' | 'not_needed';
@@ -84,6 +86,7 @@ export function planDrTulu(
       rubrics,
       ...numbered(read.asked),
       valid_id_ratio: read.valid_id_ratio,
+      answer: read.answer,
       rubric: wanted('rubric') ? requestsOf(question, read, rubrics, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, read) : 'not_needed',
     },

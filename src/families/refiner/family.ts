@@ -89,8 +89,9 @@ export const refiner = {
     const rubric = typeof plan.rubric === 'string' ? [] : plan.rubric;
     const citations = typeof plan.citations === 'string' ? [] : [plan.citations];
     const cited = new Set(plan.parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => source ?? [])));
+    const answer = plan.answer === null ? {} : { answer: plan.answer };
     const stage = ask(
-      [...rubric.map((call) => ({ ...call, cited })), ...citations.map((request) => ({ request, cited }))],
+      [...rubric.map((call) => ({ ...call, cited })), ...citations.map((request) => ({ request, cited, ...answer }))],
       (outcomes) => {
         const facts = measureRefiner(plan, {
           rubric: outcomes.slice(0, rubric.length),

@@ -52,6 +52,8 @@ export type RefinerPlan = {
   readonly claims: readonly PlannedClaim[];
   /** What comparing words shows about each claim, by its index; the verbatim gate and the report read it. */
   readonly evidence: ReadonlyMap<number, ClaimEvidence>;
+  /** The answer as judges read it; `null` = the response has none. */
+  readonly answer: string | null;
   /** The calls that ask about the criteria, as `judging` splits them. */
   readonly rubric: Ask<readonly RubricCall[]>;
   readonly citations: Ask<CitationsRequest>;
@@ -93,6 +95,10 @@ export function planRefiner(
   );
   const wanted = (part: 'rubric' | 'citation'): boolean =>
     needed.includes(part) || (options.measureAll === true && parsed.answer !== null);
+  const answer =
+    parsed.answer === null
+      ? null
+      : canonicalAnswer(rollout.response, parsed.answer, parsed.claims, grammarOf(rollout, recipe));
   return {
     ok: true,
     value: {
@@ -105,7 +111,8 @@ export function planRefiner(
       criteria,
       claims,
       evidence,
-      rubric: wanted('rubric') ? requestsOf(rollout, question, sources, parsed, criteria, recipe) : 'not_needed',
+      answer,
+      rubric: wanted('rubric') ? requestsOf(answer, question, sources, criteria, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims) : 'not_needed',
     },
   };
@@ -191,19 +198,16 @@ function plannedClaims(
 }
 
 function requestsOf(
-  rollout: Rollout,
+  answer: string | null,
   question: string,
   sources: SourceSet,
-  parsed: ParsedResponse,
   criteria: readonly Criterion[],
   recipe: RefinerRecipe,
 ): Ask<readonly RubricCall[]> {
-  const span = parsed.answer;
-  if (span === null) return 'not_needed';
+  if (answer === null) return 'not_needed';
   const judged = criteria.map(({ title, description }) =>
     title === undefined ? { description } : { title, description },
   );
-  const answer = canonicalAnswer(rollout.response, span, parsed.claims, grammarOf(rollout, recipe));
   const whole = { kind: 'rubric', question, sources: judgedSources(sources), criteria: judged, answer } as const;
   return rubricCalls(whole, recipe);
 }
