@@ -24,10 +24,10 @@ const OBJECT_GB = 0.128;
 
 /** Operations that were counted. */
 export const COUNTED = {
-  /** The Worker asks KV for a judgment; the desk asks again only if that read failed. */
-  kvReadsPerFreshJudgment: 1,
-  /** Values written to KV for a judgment that a judge made. */
-  kvWritesPerJudgment: 1,
+  /** The Worker reads one value for the judgments of a rollout; a desk reads again only if that failed. */
+  kvReadsPerRollout: 1,
+  /** The value that a desk writes for the judgments of a rollout. */
+  kvWritesPerRollout: 1,
   /** Rows that a desk writes for a judgment; alarms are counted by turn. */
   deskRowsPerJudgment: 1,
   /** Rows that a turn of a desk's alarm writes: three times the alarm, once how far KV has it. */
@@ -59,7 +59,9 @@ export type CostLine = { readonly what: string; readonly perMillion: number; rea
 export function costOf(load: Load, turns_per_s: number, ledgers: number): readonly CostLine[] {
   const million = 1_000_000;
   const fresh = million * load.judgments * (1 - load.stored);
-  const stored = million * load.judgments * load.stored;
+  /** Rollouts without a stored judgment. Elsewhere a fresh judgment is a value of its own, and looked up by itself. */
+  const unknown = million * (1 - load.stored) ** load.judgments;
+  const alone = fresh - unknown * load.judgments;
   const groups = million / load.group;
   const seconds = million / load.rollouts_per_s;
   const turns = turns_per_s * seconds;
@@ -73,8 +75,8 @@ export function costOf(load: Load, turns_per_s: number, ledgers: number): readon
     turns * COUNTED.deskRowsPerTurn +
     groups * (COUNTED.ledgerRowsPerGroup + COUNTED.ledgerRowsPerSealedGroup);
   return [
-    line('KV writes', fresh * COUNTED.kvWritesPerJudgment, PRICES.kvWrite),
-    line('KV reads', stored + fresh * COUNTED.kvReadsPerFreshJudgment, PRICES.kvRead),
+    line('KV writes', unknown * COUNTED.kvWritesPerRollout + alone, PRICES.kvWrite),
+    line('KV reads', million * COUNTED.kvReadsPerRollout + alone, PRICES.kvRead),
     line('rows written by objects', rows, PRICES.objectRowWritten),
     line('requests to objects', groups * (deskMessages(load) + 1) + turns, PRICES.objectRequest),
     line('GB-seconds of objects', (load.desks + ledgers) * OBJECT_GB * seconds, PRICES.objectGbSecond),
@@ -83,9 +85,12 @@ export function costOf(load: Load, turns_per_s: number, ledgers: number): readon
   ];
 }
 
-/** Messages of a group to desks: one to each desk that owns a fresh judgment, on average; keys choose desks at random. */
+/**
+ * Messages of a group to desks: one to each desk that owns a fresh judgment, on average. One desk owns the judgments of
+ * a rollout, and keys choose it at random.
+ */
 function deskMessages({ desks, group, judgments, stored }: Load): number {
-  return desks * (1 - (1 - 1 / desks) ** (group * judgments * (1 - stored)));
+  return desks * (1 - (1 - 1 / desks) ** (group * (1 - stored ** judgments)));
 }
 
 /** What the stores contain after a number of rollouts. */

@@ -22,7 +22,7 @@ import {
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from '../../functions/desk/connection-gate.ts';
 import { CIRCUIT_OPEN, DESK_FULL, NO_SLOT, STILL_RUNNING, STORE_BEHIND } from '../../functions/desk/desk-failures.ts';
 import { layoutOf, ownerOf, ownersOf } from '../../functions/desk/desk-layout.ts';
-import { GATHER_MS, KV_PUTS_AT_ONCE, MAX_BACKLOG } from '../../functions/desk/store-limits.ts';
+import { GATHER_MS, KV_PUTS_AT_ONCE, MAX_BACKLOG, WAIT_FOR_OTHERS_MS } from '../../functions/desk/store-limits.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Load } from './load.ts';
@@ -83,11 +83,9 @@ export async function simulate(load: Load, clock: VirtualClock, random: () => nu
   let scoredRollouts = 0;
   let judgments = 0;
 
-  const judged = async (measured: boolean): Promise<boolean> => {
+  const judged = async (desk: SimulatedDesk, partition: Partition, measured: boolean): Promise<boolean> => {
     if (random() < load.stored) return true;
-    const desk = desks[ownerOf(layout, hexOf(random()), MODEL)];
-    if (desk === undefined) throw new Error('the layout names a desk that is not there');
-    const call = desk.judge();
+    const call = desk.judge(partition);
     const result = await clock.within(call, JUDGE_DEADLINE_MS);
     if (measured) judgments++;
     const outcome = result === 'late' ? refused(STILL_RUNNING) : result;
@@ -97,7 +95,10 @@ export async function simulate(load: Load, clock: VirtualClock, random: () => nu
   };
 
   const scored = async (measured: boolean): Promise<void> => {
-    const all = await Promise.all(Array.from({ length: load.judgments }, () => judged(measured)));
+    const desk = desks[ownerOf(layout, hexOf(random()), MODEL)];
+    if (desk === undefined) throw new Error('the layout names a desk that is not there');
+    const partition: Partition = { running: 0, waiting: 0, since_ms: clock.now_ms };
+    const all = await Promise.all(Array.from({ length: load.judgments }, () => judged(desk, partition, measured)));
     if (clock.now_ms >= measuredFrom_ms && clock.now_ms < end_ms && all.every((one) => one)) scoredRollouts++;
   };
 
@@ -133,6 +134,9 @@ export async function simulate(load: Load, clock: VirtualClock, random: () => nu
 type World = { readonly clock: VirtualClock; readonly random: () => number; readonly isAway: () => boolean };
 type Outcome = { readonly ok: true; readonly waited_ms: number } | { readonly ok: false; readonly cause: string };
 
+/** The judgments of one rollout: those that are being made, and those that KV lacks, since when. */
+type Partition = { running: number; waiting: number; since_ms: number };
+
 class SimulatedDesk {
   readonly #load: Load;
   readonly #world: World;
@@ -143,6 +147,8 @@ class SimulatedDesk {
   readonly #breaker: CircuitBreaker;
   #processorFree_ms = 0;
   #backlog = 0;
+  /** What KV lacks, oldest first. */
+  readonly #waiting = new Set<Partition>();
   #drains = false;
   mostBacklog = 0;
   /** Turns of the alarm so far. */
@@ -166,7 +172,16 @@ class SimulatedDesk {
     return this.#slots.waiting;
   }
 
-  async judge(): Promise<Outcome> {
+  async judge(partition: Partition): Promise<Outcome> {
+    partition.running++;
+    try {
+      return await this.#judge(partition);
+    } finally {
+      partition.running--;
+    }
+  }
+
+  async #judge(partition: Partition): Promise<Outcome> {
     const { clock } = this.#world;
     const { prompt_bytes } = this.#load;
     const began_ms = clock.now_ms;
@@ -182,7 +197,7 @@ class SimulatedDesk {
       if (!admission.ok) return refused(CIRCUIT_OPEN);
       const worked_ms = await this.#ask(admission.probe);
       if (worked_ms === null) return { ok: false, cause: UNREACHABLE };
-      this.#keep();
+      this.#keep(partition);
       return { ok: true, waited_ms: clock.now_ms - began_ms - worked_ms };
     } finally {
       this.#slots.leave(ticket);
@@ -218,21 +233,28 @@ class SimulatedDesk {
     return clock.sleep(this.#processorFree_ms - clock.now_ms);
   }
 
-  #keep(): void {
+  #keep(partition: Partition): void {
     this.#backlog++;
+    if (partition.waiting++ === 0) partition.since_ms = this.#world.clock.now_ms;
+    this.#waiting.add(partition);
     this.mostBacklog = Math.max(this.mostBacklog, this.#backlog);
     if (!this.#drains) this.#drain().catch(rethrow);
   }
 
-  /** The alarm: it gathers judgments for a moment, then puts the backlog into KV. */
+  /** The alarm: it gathers judgments for a moment, then puts the backlog into KV, one value for each partition. */
   async #drain(): Promise<void> {
     const { clock } = this.#world;
     this.#drains = true;
     this.turns++;
     await clock.sleep(GATHER_MS);
+    const ended = [...this.#waiting].filter(
+      ({ running, since_ms }) => running === 0 || clock.now_ms - since_ms >= WAIT_FOR_OTHERS_MS,
+    );
     const putting = async (): Promise<void> => {
-      while (this.#backlog > 0) {
-        this.#backlog--;
+      for (let one = ended.pop(); one !== undefined; one = ended.pop()) {
+        this.#waiting.delete(one);
+        this.#backlog -= one.waiting;
+        one.waiting = 0;
         const leave = await this.#gate.enterAhead();
         await clock.sleep(this.#load.kv_put_ms);
         leave();

@@ -50,22 +50,21 @@ const PARTITION_DIGITS = 16;
 
 /**
  * The key of a judgment, 64 hex digits: those of its partition, then the first 48 of the SHA-256 of its preimage. A
- * partition has the judgments of one model about one answer, which desks store together. Two equal keys of different
- * preimages take 2^96 attempts to find. A key of version 1 is the SHA-256 of its preimage.
+ * partition has one replicate of the judgments of one model about one answer, which desks store together. Two preimages
+ * with one key take 2^96 attempts to find. A key of version 1 is the SHA-256 of its preimage.
  */
 export function judgmentKey(preimage: JudgmentPreimage): string {
   const digest = digestJson(preimage);
   if (preimage.v === 1) return digest;
-  const { question, answer } = preimage.inputs;
+  const { judge, replicate, inputs } = preimage;
+  const { question = null, answer } = inputs;
   // A judgment that is not about an answer is alone in its partition.
   const partition =
-    answer === undefined
-      ? digest.slice(-PARTITION_DIGITS)
-      : digestJson([preimage.judge.model, question ?? null, answer]);
+    answer === undefined ? digest.slice(-PARTITION_DIGITS) : digestJson([judge.model, replicate, question, answer]);
   return partition.slice(0, PARTITION_DIGITS) + digest.slice(0, -PARTITION_DIGITS);
 }
 
-/** The partition of a key. A judgment of version 1 is in none, whatever its key. */
+/** The partition of a key of version 2. */
 export function partitionOf(key: string): string {
   return key.slice(0, PARTITION_DIGITS);
 }

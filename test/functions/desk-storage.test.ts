@@ -92,8 +92,9 @@ function samples(count: number): Promise<Judgment[]> {
 async function ofOneAnswer(count: number): Promise<[Judgment, Judgment, ...Judgment[]]> {
   const [sample] = await samples(1);
   if (sample === undefined) throw new Error('no samples');
-  const of = (replicate: number): Judgment => {
-    const preimage = { ...sample.preimage, replicate };
+  const of = (criteria: number): Judgment => {
+    const inputs = { ...sample.preimage.inputs, criteria: String(criteria).repeat(64) };
+    const preimage = { ...sample.preimage, inputs };
     return { ...sample, preimage, key: judgmentKey(preimage) };
   };
   return [of(0), of(1), ...Array.from({ length: count - 2 }, (_, n) => of(n + 2))];

@@ -387,7 +387,8 @@ async function longCall(number: number, desk: number, callClass: CallClass): Pro
 
 /** A call of the same partition. */
 function sibling(call: JudgmentCall): JudgmentCall {
-  const preimage = { ...call.preimage, replicate: 1 };
+  const inputs = { ...call.preimage.inputs, criteria: 'c'.repeat(64) };
+  const preimage = { ...call.preimage, inputs };
   return { ...call, preimage, key: judgmentKey(preimage) };
 }
 

@@ -76,12 +76,12 @@ async function record(group: number): Promise<void> {
   expect(members.flatMap(({ judgments }) => judgments).length).toBe(JUDGMENTS);
 }
 
-/** Runs the desks' alarms until KV has so many judgments; a desk's own alarm may be faster, or the gate busy. */
-async function drained(judgments: number): Promise<void> {
+/** Runs the desks' alarms until KV has so many values; a desk's own alarm may be faster, or the gate busy. */
+async function drained(values: number): Promise<void> {
   await vi.waitFor(
     async () => {
       await runDeskAlarms();
-      expect(counts.kvWrites).toBe(judgments);
+      expect(counts.kvWrites).toBe(values);
     },
     { timeout: 15_000 },
   );
@@ -90,12 +90,12 @@ async function drained(judgments: number): Promise<void> {
 it('a recorded group of 8 with two fresh judgments each', async () => {
   // The first group makes the run and the tables.
   await record(0);
-  await drained(JUDGMENTS);
+  await drained(GROUP_SIZE);
   resetCounts();
   await record(1);
-  await drained(COUNTED.kvWritesPerJudgment * JUDGMENTS);
+  await drained(COUNTED.kvWritesPerRollout * GROUP_SIZE);
   expect(counts).toMatchObject({
-    kvReads: COUNTED.kvReadsPerFreshJudgment * JUDGMENTS,
+    kvReads: COUNTED.kvReadsPerRollout * GROUP_SIZE,
     judgmentRows: COUNTED.deskRowsPerJudgment * JUDGMENTS,
     ledgerRows: COUNTED.ledgerRowsPerGroup,
   });
