@@ -17,13 +17,14 @@ import {
   type EarlierLayout,
   type FindReplyMessage,
 } from './desk-messages.ts';
+import { TOGETHER_MS } from './finished-tables.ts';
 
 /**
  * How long earlier owners are asked: two minutes in which isolates may still have the old layout, eight in which their
- * calls may end (`FRESH_MISS_MS`), ten in which the earlier owner writes their judgments together (`finished-tables.ts`),
- * and a minute for stale misses of KV.
+ * calls may end (`FRESH_MISS_MS`), the time in which the earlier owner writes their judgments together, and some minutes
+ * for stale misses of KV.
  */
-export const EARLIER_OWNERS_MS = 21 * 60 * 1000;
+export const EARLIER_OWNERS_MS = TOGETHER_MS + 15 * 60 * 1000;
 
 const layoutSchema = z.object({ desks: z.int().min(1), few: z.record(z.string(), z.int().min(1)) });
 

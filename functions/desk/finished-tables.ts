@@ -13,11 +13,11 @@ const KEPT_MS = 10 * 60 * 1000;
 /** Characters of records that a desk also has in memory until KV has them: those of some seconds. */
 const MAX_CHARS_IN_MEMORY = 2 * 1024 * 1024;
 /**
- * How long a judgment may wait to be written with those of its partition; then it goes alone. After a restart the time
- * counts from the end of the table. Both are below KEPT_MS, so the desk still knows what else it wrote of the partition.
+ * How long a judgment may wait to be written with those of its partition; then it goes alone, because after a change of
+ * the layout another desk may have written the partition. After a restart the time counts from the beginning of
+ * the table.
  */
-const TOGETHER_MS = 5 * 60 * 1000;
-const TOGETHER_AFTER_TABLE_MS = 4 * 60 * 1000;
+export const TOGETHER_MS = 30 * 60 * 1000;
 
 /** A row that KV lacks. */
 type Row = {
@@ -179,9 +179,7 @@ export class FinishedTables {
   }
 
   #goesAlone({ period }: Table, { alone, finished_ms }: Row, now: number): boolean {
-    const together_ms =
-      finished_ms === null ? (period + 1) * TABLE_MS + TOGETHER_AFTER_TABLE_MS : finished_ms + TOGETHER_MS;
-    return alone || now > together_ms;
+    return alone || now > (finished_ms ?? period * TABLE_MS) + TOGETHER_MS;
   }
 
   /** Notes that KV has a judgment. `save` stores it. */
@@ -210,11 +208,16 @@ export class FinishedTables {
     }
   }
 
-  /** Drops the tables whose time is over. Returns when the next one is due; `null` = none waits for its end. */
+  /**
+   * Drops the tables whose time is over. Returns when the next one is due; `null` = none waits for its end. A judgment
+   * that waits since before KV got a table's last one keeps the table: its partition may be among those written.
+   */
   drop(now: number): number | null {
     let next: number | null = null;
+    const rows = this.#tables.flatMap(({ waiting }) => firstOf(waiting));
+    const oldest_ms = Math.min(...rows.map(({ finished_ms }) => finished_ms ?? 0));
     for (const table of [...this.#tables]) {
-      if (table.waiting.size > 0 || table.unreadable.size > 0) continue;
+      if (table.waiting.size > 0 || table.unreadable.size > 0 || oldest_ms <= table.in_kv_ms) continue;
       const due = Math.max((table.period + 1) * TABLE_MS, table.in_kv_ms + KEPT_MS);
       if (due > now) {
         next = Math.min(due, next ?? due);

@@ -11,6 +11,8 @@ export class StaleKv {
   refusesWrites = false;
   /** While true, writes take effect and fail nevertheless. */
   losesReceipts = false;
+  /** Writes that wait for `lets`. */
+  writesWaiting = 0;
   now = 0;
   #held: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
   readonly #missedUntil = new Map<string, number>();
@@ -39,7 +41,9 @@ export class StaleKv {
   }
 
   async put(key: string, value: string): Promise<void> {
+    this.writesWaiting++;
     await this.#held?.promise;
+    this.writesWaiting--;
     if (this.refusesWrites) throw new Error('KV PUT failed: 429 Too Many Requests');
     this.puts.push(key);
     this.values.set(key, value);

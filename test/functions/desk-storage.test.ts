@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { BudgetLeases } from '../../functions/desk/budget-leases.ts';
 import { PromptMemory } from '../../functions/desk/capacity.ts';
 import { ConnectionGate } from '../../functions/desk/connection-gate.ts';
@@ -273,6 +273,28 @@ describe('the judgments of one answer', () => {
     });
   });
 
+  it('are not replaced by one that ended while KV took the first, and that KV took much later', async () => {
+    await onBench(async ({ clock, kv, open }) => {
+      const [first, second] = await ofOneAnswer(2);
+      const bridged = open();
+      await bridged.keep(first, false);
+      kv.holdsWrites();
+      const turn = bridged.tidy();
+      await vi.waitFor(() => expect(kv.writesWaiting).toBe(1));
+      clock.ms += 5 * MINUTE_MS;
+      await bridged.keep(second, false);
+      kv.lets();
+      kv.refusesWrites = false;
+      await turn;
+      kv.refusesWrites = true;
+      clock.ms += 20 * MINUTE_MS;
+      await bridged.tidy();
+      kv.refusesWrites = false;
+      await bridged.tidy();
+      expect(contents(kv, [first, second])).toEqual({ [together(first)]: [0], [alone(second)]: [1] });
+    });
+  });
+
   it('are never replaced by fewer: the desk or KV has each one, in any order of events', async () => {
     const history = fc.array(fc.tuple(fc.constantFrom(...EVENTS), fc.nat(3)), { minLength: 10, maxLength: 60 });
     const check = async (steps: readonly (readonly [Event, number])[]): Promise<void> => {
@@ -307,7 +329,9 @@ describe('the judgments of one answer', () => {
             await ended();
             if (choice === 0) kv.holdsWrites();
             turn = bridged.tidy();
-            if (choice !== 0) await turn;
+            // Until the turn has read what it writes.
+            if (choice === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+            else await turn;
           },
           async restart() {
             await ended();
@@ -318,7 +342,7 @@ describe('the judgments of one answer', () => {
             kv.losesReceipts = choice === 2;
           },
           async wait(choice) {
-            clock.ms += [1_000, 90_000, 4 * MINUTE_MS, 11 * MINUTE_MS][choice] ?? 0;
+            clock.ms += [1_000, 90_000, 7 * MINUTE_MS, 11 * MINUTE_MS][choice] ?? 0;
             kv.now = clock.ms;
           },
           async call() {
@@ -446,19 +470,19 @@ describe('the order of layouts', () => {
   const four = { desks: 4, few: {} };
   const eight = { desks: 8, few: { small: 2 } };
 
-  it('names the layouts that others replaced in the last 21 minutes, also after a way back', async () => {
+  it('names the layouts that others replaced in the last 45 minutes, also after a way back', async () => {
     await onBench(async ({ sql }) => {
       const history = new LayoutHistory(sql);
       expect(history.earlierThan(four, 0)).toEqual([]);
       expect(history.earlierThan(four, 50 * MINUTE_MS)).toEqual([]);
       const changed = 60 * MINUTE_MS;
-      const until_ms = changed + 21 * MINUTE_MS;
+      const until_ms = changed + 45 * MINUTE_MS;
       expect(history.earlierThan(eight, changed)).toEqual([{ layout: four, until_ms }]);
       expect(new LayoutHistory(sql).earlierThan(eight, until_ms - 1)).toEqual([{ layout: four, until_ms }]);
       expect(history.earlierThan(four, until_ms - 1)).toEqual([
-        { layout: eight, until_ms: until_ms - 1 + 21 * MINUTE_MS },
+        { layout: eight, until_ms: until_ms - 1 + 45 * MINUTE_MS },
       ]);
-      expect(history.earlierThan(four, until_ms + 21 * MINUTE_MS)).toEqual([]);
+      expect(history.earlierThan(four, until_ms + 45 * MINUTE_MS)).toEqual([]);
     });
   });
 

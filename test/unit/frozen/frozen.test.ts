@@ -2,7 +2,7 @@
  * Stored data outlives the code: judgment keys, recipe digests, records, prompts, ledger rows and receipts stay byte
  * for byte the same. Only a deliberate change of a format may write frozen.json again (`FREEZE=1 npx vitest run
  * --project unit test/unit/frozen`), and it names the change in docs/decisions (the last one:
- * the-lexical-judge-2).
+ * partitions).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -222,7 +222,7 @@ async function written(): Promise<Record<string, unknown>> {
   return frozen;
 }
 
-it('writes what 9fbe5b6 wrote', async () => {
+it('writes what was written when the forms were frozen', async () => {
   const now = `${JSON.stringify(await written(), null, 1)}\n`;
   if (process.env['FREEZE'] === '1') writeFileSync(FROZEN, now);
   expect(JSON.parse(now)).toEqual(JSON.parse(readFileSync(FROZEN, 'utf8')));
