@@ -42,9 +42,8 @@ const GROUP: Group = {
   recipe: RECIPE,
   question,
   tool_output,
-  responses: Array.from({ length: GROUP_SIZE }, (_, n) =>
-    response.replace('In order of time', `In order of time (${n + 1})`),
-  ),
+  // Every claim differs, so that a fresh group takes two judgments for each rollout.
+  responses: Array.from({ length: GROUP_SIZE }, (_, n) => response.replaceAll('</snippet>', ` (${n + 1})</snippet>`)),
   positive_rubrics,
   negative_rubrics,
 };

@@ -8,7 +8,10 @@ import { partitionOf } from '../../src/judgments/key.ts';
 
 /** The time that one table covers. */
 const TABLE_MS = 5 * 60 * 1000;
-/** How long a table is kept after KV has all of it: ten times the longest stale miss of KV. */
+/**
+ * How long a table is kept after KV has all of it: ten times the longest stale miss of KV. Thus it also has whatever a
+ * caller has missed in the last minutes (`FRESH_MISS_MS`).
+ */
 const KEPT_MS = 10 * 60 * 1000;
 /** Characters of records that a desk also has in memory until KV has them: those of some seconds. */
 const MAX_CHARS_IN_MEMORY = 2 * 1024 * 1024;
@@ -77,10 +80,7 @@ export class FinishedTables {
       .map((row) => this.#load(row));
   }
 
-  /**
-   * Whether the desk has written a value of the partition to KV, or is about to. Asked before a judgment is added: a
-   * second value of the partition would replace the first.
-   */
+  /** Whether the desk has written a value of the partition to KV in the last minutes, or will. */
   hasTogether(partition: string): boolean {
     return this.#together(partition).length > 0;
   }
@@ -96,11 +96,6 @@ export class FinishedTables {
         .toArray()
         .map(({ key }) => ({ table, key })),
     );
-  }
-
-  /** Whether KV has a value of the partition from this desk. Rows that this version cannot read may be part of it. */
-  #isWritten(partition: string): boolean {
-    return this.#together(partition).some(({ table, key }) => !table.waiting.has(key));
   }
 
   /** The stored record of a key, or `null`. */
@@ -126,10 +121,9 @@ export class FinishedTables {
 
   /**
    * Stores a record that KV does not have yet.
-   * @param isAlone whether KV gets it under its own key, because it may have a value of the partition.
+   * @param alone whether KV gets it under its own key, because it may have a value of the partition from another desk.
    */
-  add(key: string, record: string, now: number, isAlone: boolean): void {
-    const alone = isAlone || this.#isWritten(partitionOf(key));
+  add(key: string, record: string, now: number, alone: boolean): void {
     const table = this.#tableAt(now);
     table.last++;
     this.#sql.exec(
@@ -210,14 +204,14 @@ export class FinishedTables {
 
   /**
    * Drops the tables whose time is over. Returns when the next one is due; `null` = none waits for its end. A judgment
-   * that waits since before KV got a table's last one keeps the table: its partition may be among those written.
+   * that waits since a table's time keeps the table, because only the table says whether its partition was written.
    */
   drop(now: number): number | null {
     let next: number | null = null;
     const rows = this.#tables.flatMap(({ waiting }) => firstOf(waiting));
     const oldest_ms = Math.min(...rows.map(({ finished_ms }) => finished_ms ?? 0));
     for (const table of [...this.#tables]) {
-      if (table.waiting.size > 0 || table.unreadable.size > 0 || oldest_ms <= table.in_kv_ms) continue;
+      if (table.waiting.size > 0 || table.unreadable.size > 0 || oldest_ms <= table.in_kv_ms + KEPT_MS) continue;
       const due = Math.max((table.period + 1) * TABLE_MS, table.in_kv_ms + KEPT_MS);
       if (due > now) {
         next = Math.min(due, next ?? due);
@@ -258,7 +252,7 @@ export class FinishedTables {
     const newest = this.#tables.at(-1);
     if (newest !== undefined && newest.period >= period) return newest;
     this.#sql.exec(`CREATE TABLE ${nameOf(period)} (
-      key TEXT PRIMARY KEY, n INTEGER NOT NULL, record TEXT NOT NULL, ${ALONE_COLUMN}
+      key TEXT PRIMARY KEY, n INTEGER NOT NULL, ${ALONE_COLUMN}, record TEXT NOT NULL
     ) WITHOUT ROWID`);
     this.#sql.exec('INSERT INTO finished_tables_v2 (period, in_kv, in_kv_ms) VALUES (?, 0, ?)', period, now);
     const table = { period, waiting: new Map(), unreadable: new Map(), loaded: 0, last: 0, in_kv: 0, in_kv_ms: now };
