@@ -80,13 +80,23 @@ describe('the cost of a million rollouts', () => {
   it('has no KV writes and no judge calls for stored judgments', () => {
     const lines = new Map(costOf({ ...LOAD, stored: 1 }, 0, 1).map((line) => [line.what, line]));
     expect(lines.get('KV writes')).toMatchObject({ perMillion: 0, dollars: 0 });
-    expect(lines.get('KV reads')?.perMillion).toBe(2_000_000);
+    expect(lines.get('KV reads')?.perMillion).toBe(1_000_000);
     expect(lines.get('requests to objects')?.perMillion).toBe(125_000);
   });
 
-  it('grows with the judgments of a rollout', () => {
+  it('has one write and one read of KV for each rollout, and one more of each for a judgment that is made later', () => {
+    const perMillion = (stored: number): (number | undefined)[] => {
+      const lines = new Map(costOf({ ...LOAD, judgments: 2, stored }, 0, 1).map((line) => [line.what, line]));
+      return [lines.get('KV writes')?.perMillion, lines.get('KV reads')?.perMillion];
+    };
+    expect(perMillion(0)).toEqual([1_000_000, 1_000_000]);
+    // Of four rollouts one has no judgment, two have one, and one has both.
+    expect(perMillion(0.5)).toEqual([750_000, 1_500_000]);
+  });
+
+  it('grows by a row for each further judgment of a rollout', () => {
     const dollars = (judgments: number): number =>
       costOf({ ...LOAD, judgments }, 4, 1).reduce((sum, line) => sum + line.dollars, 0);
-    expect(dollars(4)).toBeGreaterThan(1.5 * dollars(2));
+    expect(dollars(4) - dollars(2)).toBeCloseTo(2);
   });
 });
