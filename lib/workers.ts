@@ -12,8 +12,9 @@ export type { JudgmentKv } from './kv-store.ts';
 
 /**
  * Keeps judgments in a KV namespace, behind a cache in this isolate (4,096 records or 8 MB). KV may report a miss for
- * up to 60 s after a write elsewhere, so a judgment may be made twice; both records answer the same question. Create it
- * once per isolate, outside of the request handler.
+ * up to 60 s after a write elsewhere, so a judgment may be made twice; both records answer the same question. The store
+ * also finds what the desks of a Citeward Worker wrote into the namespace: it reads one value for each judgment and one
+ * for each answer. Create it once per isolate, outside of the request handler.
  *
  * @example
  * ```ts
