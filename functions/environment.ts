@@ -222,12 +222,15 @@ function bytesOfHex(hex: string): Uint8Array {
 export function createSettingsReader(
   onProblem: (problem: Extract<SettingsResult, { ok: false }>) => void,
 ): (environment: Environment) => SettingsResult {
-  let last: { readonly text: string; readonly result: SettingsResult } | null = null;
+  let last: { readonly environment: Environment; readonly text: string; readonly result: SettingsResult } | null = null;
   return (environment) => {
+    // All requests of an isolate get the same object.
+    if (last?.environment === environment) return last.result;
     // Compares all entries, because BACKENDS may name any secret or binding.
     const text = JSON.stringify(Object.entries(environment).map(([name, value]) => [name, textOrKind(value)]));
-    if (last?.text !== text) {
-      last = { text, result: readSettings(environment) };
+    if (last?.text === text) last = { ...last, environment };
+    else {
+      last = { environment, text, result: readSettings(environment) };
       if (!last.result.ok) onProblem(last.result);
     }
     return last.result;

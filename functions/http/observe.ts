@@ -28,11 +28,13 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   c.set('isAdminUse', false);
   const trace = receivedTrace(c.req.header('traceparent'), c.req.header('tracestate'));
   await inTrace(trace, next);
-  c.header('x-request-id', requestId);
-  c.header('cache-control', 'no-store');
-  c.header('x-content-type-options', 'nosniff');
+  // Not by `c.header`, which copies a finished reply for each header.
+  const { headers } = c.res;
+  headers.set('x-request-id', requestId);
+  headers.set('cache-control', 'no-store');
+  headers.set('x-content-type-options', 'nosniff');
   const timing = serverTiming(c.get('phases'));
-  if (timing !== '') c.header('server-timing', timing);
+  if (timing !== '') headers.set('server-timing', timing);
   const ms = performance.now() - start;
   const done = { route: routePattern(c), status: c.res.status, reason: reasonOf(c.error) };
   isolateCounts.count('citeward_requests', [done.route, String(done.status), done.reason]);

@@ -3,7 +3,7 @@
  * failure out.
  */
 import { canonicalJson } from '../../src/digest.ts';
-import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
+import type { ResolvedRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
 import { JUDGE_DEADLINE_MS, type ObtainOptions, type ObtainTimings } from '../../src/judgments/obtain.ts';
@@ -15,6 +15,7 @@ import { requestedPanel, type ScoreRequest } from '../../src/wire/score.ts';
 import { type Backends, chooseJudge, chooseSandbox } from '../backends/configured.ts';
 import type { RequestFailure } from '../failures.ts';
 import type { ScoringPlatform } from './ports.ts';
+import { requestedRecipe } from './requested-recipe.ts';
 
 /** Deadline for all judges of one request together: trainers give up after 120 s, proxies after 100 s. */
 export const SCORING_DEADLINE_MS = 95_000;
@@ -87,7 +88,7 @@ async function scoreWithFallback<T>(
   platform: ScoringPlatform,
   score: Score<T>,
 ): Promise<ScoringReply<T>> {
-  const recipe = await resolveRecipe(options.recipe);
+  const recipe = await requestedRecipe(options.recipe);
   if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.problems });
 
   // Checked before a judge call is paid for.

@@ -8,7 +8,11 @@ import type { AppEnvironment } from '../context.ts';
 
 export const documentRoutes = new Hono<AppEnvironment>()
   // Assets are served before the Worker is asked; this route answers where they are not.
-  .get('/openapi.json', (c) => c.env.ASSETS.fetch(new URL('/openapi.json', c.req.url)))
+  .get('/openapi.json', async (c) => {
+    const asset = await c.env.ASSETS.fetch(new URL('/openapi.json', c.req.url));
+    // The headers of a fetched reply are read-only.
+    return new Response(asset.body, asset);
+  })
   .get('/v1/recipes', requireScope('score'), async (c) => {
     readQuery(c, emptyQuerySchema);
     return c.json({ recipes: await describeRecipes() });
