@@ -24,7 +24,8 @@ export function createWorker(options: WorkerOptions = {}) {
   return {
     async fetch(request, environment, context) {
       const reply = await app.fetch(request, environment, context);
-      context.waitUntil(sendCounts(environment));
+      const sending = sendCounts(environment);
+      if (sending !== null) context.waitUntil(sending);
       return reply;
     },
     async queue(batch, environment) {

@@ -1,4 +1,5 @@
 /** A store of judgments in memory. */
+import type { Judgment } from '../src/judgments/judgment.ts';
 import { createMemoryJudgmentStore, type JudgmentStore } from '../src/judgments/store.ts';
 
 const DEFAULT_MAX_RECORDS = 100_000;
@@ -24,7 +25,7 @@ export function memoryStore(options: { readonly maxRecords?: number } = {}): Jud
 }
 
 /** A map that deletes its oldest entry when it grows beyond its limit, so that memory stays bounded. */
-class BoundedRecords extends Map<string, string> {
+class BoundedRecords extends Map<string, Judgment | string> {
   readonly #limit: number;
 
   constructor(limit: number) {
@@ -32,7 +33,7 @@ class BoundedRecords extends Map<string, string> {
     this.#limit = limit;
   }
 
-  override set(key: string, record: string): this {
+  override set(key: string, record: Judgment | string): this {
     super.set(key, record);
     if (this.size > this.#limit) {
       const [oldest] = this.keys();

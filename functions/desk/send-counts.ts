@@ -11,13 +11,17 @@ const SEND_EVERY_MS = 15_000;
 
 let sentAt: number | null = null;
 
-/** Sends the counts if they are due. Never rejects: figures must not fail what they describe. */
-export async function sendCounts({ JUDGE_DESK }: Desks): Promise<void> {
+/** Sends the counts, and never rejects: figures must not fail what they describe. `null` = they are not due. */
+export function sendCounts(desks: Desks): Promise<void> | null {
   const now = Date.now();
   // The first counts of an isolate wait for others, too.
   sentAt ??= now;
-  if (isolateCounts.isEmpty || now - sentAt < SEND_EVERY_MS) return;
+  if (isolateCounts.isEmpty || now - sentAt < SEND_EVERY_MS) return null;
   sentAt = now;
+  return sendNow(desks);
+}
+
+async function sendNow({ JUDGE_DESK }: Desks): Promise<void> {
   const increments = isolateCounts.drain();
   try {
     await deskIn(JUDGE_DESK, 0).addFigures({ v: DESK_MESSAGE_VERSION, increments, read: false });

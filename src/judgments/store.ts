@@ -35,23 +35,32 @@ export interface JudgmentStore {
   remember(judgment: Judgment): void;
 }
 
-/** An unbounded store in memory. @param records JSON text by key. */
-export function createMemoryJudgmentStore(records: Map<string, string> = new Map()): JudgmentStore {
+/**
+ * An unbounded store in memory.
+ * @param records by key: judgments, and the JSON texts of records, which are checked when they are first read.
+ */
+export function createMemoryJudgmentStore(records: Map<string, Judgment | string> = new Map()): JudgmentStore {
+  const read = (key: string, record: Judgment | string): StoredJudgment => {
+    if (typeof record !== 'string') return { ok: true, judgment: record };
+    const checked = checkRecord(key, record);
+    if (checked.ok) records.set(key, checked.judgment);
+    return checked;
+  };
   return {
     async get(keys) {
       const found = new Map<string, StoredJudgment>();
       for (const key of new Set(keys)) {
-        const text = records.get(key);
-        if (text !== undefined) found.set(key, checkRecord(key, text));
+        const record = records.get(key);
+        if (record !== undefined) found.set(key, read(key, record));
       }
       return found;
     },
     async put(judgment) {
-      records.set(judgment.key, JSON.stringify(judgment));
+      records.set(judgment.key, judgment);
       return { ok: true };
     },
     remember(judgment) {
-      records.set(judgment.key, JSON.stringify(judgment));
+      records.set(judgment.key, judgment);
     },
   };
 }
