@@ -120,7 +120,8 @@ export class JudgeDesk extends DurableObject<Environment> {
     if (place !== null) this.#noteScope(place);
     // Noted before anything is awaited: what ends from now on leaves the partitions to the successor.
     if (successor !== undefined) this.#succession.note(successor, now());
-    const held = [...new Set(keys.map(partitionOf))].filter((partition) => this.#bridged.hasTogether(partition));
+    const partitions = successor === undefined ? [] : [...new Set(keys.map(partitionOf))];
+    const held = partitions.filter((partition) => this.#bridged.hasTogether(partition));
     const running = wait ? await Promise.all(keys.map((key) => this.#calls?.running(key) ?? null)) : [];
     const judgments = keys.flatMap((key, position) => running[position] ?? this.#bridged.find(key) ?? []);
     const has = new Set(judgments.map(({ key }) => key));
@@ -133,9 +134,9 @@ export class JudgeDesk extends DurableObject<Environment> {
 
   /** Returns the layouts of the last minutes other than this one. Only desk 0 is asked. */
   async earlierLayouts({ v, layout }: EarlierMessage): Promise<EarlierReplyMessage> {
-    if (v !== DESK_MESSAGE_VERSION) return { earlier: [] };
+    if (v !== DESK_MESSAGE_VERSION) return { earlier: [], failure: VERSION_SKEW };
     this.#history ??= new LayoutHistory(this.ctx.storage.sql);
-    return { earlier: this.#history.earlierThan(layout, now()) };
+    return { earlier: this.#history.earlierThan(layout, now()), failure: null };
   }
 
   /** Stores judgments whose issuer the caller has verified. */

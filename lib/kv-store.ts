@@ -2,7 +2,8 @@
  * The judgment store of the Worker: KV behind a cache in the isolate. STORAGE.md describes the record.
  *
  * KV has no compare-and-set, and may report a miss for up to 60 s after a write elsewhere. Judgments are immutable and
- * content-addressed, so at worst one request is judged twice and the later write wins.
+ * content-addressed, so a second write of one judgment does no harm. The value of a partition has several, so only a desk
+ * that knows of no other value writes it (functions/desk/finished-judgments.ts).
  */
 
 import type { Judgment } from '../src/judgments/judgment.ts';
@@ -15,7 +16,7 @@ import {
   type StoredJudgment,
   type StoredPartition,
 } from '../src/judgments/record.ts';
-import type { DeskRecords, JudgmentStore, StoreReceipt } from '../src/judgments/store.ts';
+import type { DeskRecords, JudgmentStore, Missed, StoreReceipt } from '../src/judgments/store.ts';
 import { createRecentlyUsed } from '../src/recently-used.ts';
 
 /** Keys per KV bulk read (limit of the platform). */
@@ -109,7 +110,7 @@ export function createKvJudgmentStore(kv: JudgmentKv, recent: RecentJudgments): 
     const unknown = addRecent(keys, found);
     const values = await read(unknown.flatMap((key) => [partitionName(key), JUDGMENT_KV_PREFIX + key]));
     addRead(unknown, values, found);
-    return { found, unwritten: new Set(unknown.filter((key) => isAbsent(values.get(partitionName(key))))) };
+    return { found, missed: missedOf(unknown, values, found) };
   }
 
   return {
@@ -122,12 +123,10 @@ export function createKvJudgmentStore(kv: JudgmentKv, recent: RecentJudgments): 
       const found = new Map<string, StoredJudgment>();
       const unknown = addRecent(keys, found);
       const partitions = await read(unknown.map(partitionName));
-      const written = unknown.filter((key) => !isAbsent(partitions.get(partitionName(key))));
       addRead(unknown, partitions, found);
-      const elsewhere = written.filter((key) => found.get(key)?.ok !== true);
+      const elsewhere = unknown.filter((key) => !isAbsent(partitions, key) && found.get(key)?.ok !== true);
       addRead(elsewhere, await read(elsewhere.map((key) => JUDGMENT_KV_PREFIX + key)), found);
-      const has = new Set(written);
-      return { found, unwritten: new Set(unknown.filter((key) => !has.has(key))) };
+      return { found, missed: missedOf(unknown, partitions, found) };
     },
 
     async put(judgment: Judgment): Promise<StoreReceipt> {
@@ -148,8 +147,19 @@ function partitionName(key: string): string {
   return PARTITION_KV_PREFIX + partitionOf(key);
 }
 
-function isAbsent(value: Read | undefined): boolean {
+function isAbsent(partitions: ReadonlyMap<string, Read>, key: string): boolean {
+  const value = partitions.get(partitionName(key));
   return value !== undefined && value !== 'failed' && value.text === null;
+}
+
+/** What KV lacks of the keys that were not found. */
+function missedOf(
+  keys: readonly string[],
+  partitions: ReadonlyMap<string, Read>,
+  found: ReadonlyMap<string, StoredJudgment>,
+): ReadonlyMap<string, Missed> {
+  const open = keys.filter((key) => !found.has(key));
+  return new Map(open.map((key) => [key, isAbsent(partitions, key) ? 'partition' : 'key']));
 }
 
 type FoundRecord = { readonly stored: StoredJudgment; readonly chars: number };

@@ -7,8 +7,8 @@
  * KV is not read again for a caller whose own read was a miss: a miss is stale by 60 s at most, and SQLite keeps a
  * judgment for ten minutes after KV has it.
  *
- * The judgments of a partition become one KV value, which must not replace another. So a judgment goes alone if KV may
- * have a value of its partition: KV showed one or could not be read, the read is old, or another desk may write it.
+ * The judgments of a partition become one KV value, which must not replace another. So a judgment goes alone if KV has a
+ * value of its partition, if KV cannot be read, or if another desk may write the partition.
  */
 import canonicalize from 'canonicalize';
 import type { KvJudgmentStore } from '../../lib/kv-store.ts';
@@ -20,6 +20,7 @@ import { partitionOf } from '../../src/judgments/key.ts';
 import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/make-judgment.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import type { Missed } from '../../src/judgments/store.ts';
 import { withinMs } from '../rpc.ts';
 import type { BudgetLeases } from './budget-leases.ts';
 import { type PromptMemory, promptBytes } from './capacity.ts';
@@ -37,7 +38,7 @@ import {
 } from './desk-failures.ts';
 import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } from './desk-figures.ts';
 import { DESK_GRACE_MS, type DeskPlace, type PaidCall } from './desk-messages.ts';
-import type { EarlierOwners, Succession } from './earlier-layouts.ts';
+import type { AskedLayouts, EarlierOwners, Succession } from './earlier-layouts.ts';
 import type { FailureMemory } from './failure-memory.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
 import { type JudgeLane, Ticket } from './judge-lanes.ts';
@@ -78,14 +79,24 @@ type RunningCall = {
   readonly project: string | null;
 };
 
-/** What is known of KV when a judgment is looked up. */
+/** What the stores had when a judgment was looked up. */
 type LookedUp = {
   /** Why KV's own record was not used; `null` = KV had none. */
   readonly storeProblem: JudgeFailure | null;
-  /** Whether KV may have a value of the judgment's partition, which this desk did not write. */
-  readonly isWritten: boolean;
-  /** When, in milliseconds. */
+  /** What KV lacked; absent = KV could not be read, or had a record that cannot be used. */
+  readonly missed: Missed | undefined;
+  /** When KV was read, or before, in milliseconds. */
   readonly at_ms: number;
+  readonly earlier: EarlierDesks;
+};
+
+/** What the desks have that owned a key under earlier layouts. */
+type EarlierDesks = {
+  /** Their judgment of the key, or why one did not answer; `null` = they have none. */
+  readonly made: DeskJudgment | null;
+  /** Whether one of them writes other judgments of the partition to KV. */
+  readonly isHeld: boolean;
+  readonly asked: AskedLayouts;
 };
 
 export class DeskCalls {
@@ -100,12 +111,13 @@ export class DeskCalls {
 
   /** Returns the judgment of a key. The caller waits until its deadline at most; the call continues. */
   async judge(call: PaidCall, place: DeskPlace): Promise<DeskJudgment> {
-    const end = this.#parts.now() + call.deadline_ms;
+    const at_ms = this.#parts.now();
+    const end = at_ms + call.deadline_ms;
     for (;;) {
       const joined = this.#running.get(call.key);
       if (call.class === 'live') joined?.ticket.raise();
       if (joined !== undefined) countLookup('running');
-      const { result, project } = joined ?? this.#begin(call, place);
+      const { result, project } = joined ?? this.#begin(call, place, at_ms);
       const outcome = await withinMs(result, end - this.#parts.now());
       if (outcome === 'late') return { ok: false, failure: STILL_RUNNING };
       const isOthersBudget = !outcome.ok && outcome.failure.budget !== undefined && project !== call.payer.project;
@@ -148,7 +160,7 @@ export class DeskCalls {
       const had = this.#parts.bridged.find(key);
       if (had !== null) return found(had);
       const at_ms = this.#parts.now();
-      const { found: records, unwritten } = await this.#parts.kv.lookUp([key]);
+      const { found: records, missed } = await this.#parts.kv.lookUp([key]);
       const stored = records.get(key);
       if (stored?.ok === true) return found(stored.judgment);
       if (stored !== undefined) return stored;
@@ -156,16 +168,15 @@ export class DeskCalls {
       if (earlier.made !== null) return earlier.made;
       if (this.#parts.bridged.isFull) return { ok: false, failure: STORE_BEHIND };
       outcome = 'imported';
-      const isWritten = !unwritten.has(key) || earlier.isHeld;
-      return this.#keep(judgment, { storeProblem: null, isWritten, at_ms }, place);
+      return this.#keep(judgment, { storeProblem: null, missed: missed.get(key), at_ms, earlier }, place);
     });
     const had = await result;
     return had.ok ? outcome : { failure: had.failure };
   }
 
-  #begin(call: PaidCall, place: DeskPlace): RunningCall {
+  #begin(call: PaidCall, place: DeskPlace, at_ms: number): RunningCall {
     const ticket = new Ticket(call.class);
-    return this.#hold(call.key, ticket, call.payer.project, () => this.#obtain(call, place, ticket));
+    return this.#hold(call.key, ticket, call.payer.project, () => this.#obtain(call, place, ticket, at_ms));
   }
 
   /** Registers a call under its key while its work runs, so that no second call for the key starts. */
@@ -188,7 +199,7 @@ export class DeskCalls {
     return held;
   }
 
-  async #obtain(call: PaidCall, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
+  async #obtain(call: PaidCall, place: DeskPlace, ticket: Ticket, at_ms: number): Promise<DeskJudgment> {
     const kept = this.#parts.bridged.find(call.key);
     if (kept !== null) return foundIn('desk', kept);
     // Judges with the same identity share their judgments, but not their failures: a failure is remembered by judge and
@@ -207,17 +218,23 @@ export class DeskCalls {
       return full;
     }
     try {
-      return await this.#lookUp(call, attempt, place, ticket);
+      return await this.#lookUp(call, attempt, place, ticket, at_ms);
     } finally {
       release();
     }
   }
 
-  async #lookUp(call: PaidCall, attempt: string, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
+  async #lookUp(
+    call: PaidCall,
+    attempt: string,
+    place: DeskPlace,
+    ticket: Ticket,
+    at_ms: number,
+  ): Promise<DeskJudgment> {
     const { kv, signing, lanes } = this.#parts;
     // What KV has taken since the caller's miss is still in SQLite.
-    const at_ms = this.#parts.now();
-    const read = call.store_missed === true ? null : await kv.lookUp([call.key]);
+    const read = call.missed === undefined ? await kv.lookUp([call.key]) : null;
+    const missed = call.missed ?? read?.missed.get(call.key);
     const record = read?.found.get(call.key);
     const stored = record === undefined ? undefined : await usableFor(call.request, record, signing.known);
     if (stored?.ok === true) return foundIn('kv', stored.judgment);
@@ -240,30 +257,27 @@ export class DeskCalls {
     const made = await this.#call(call, lane, ticket, place.layout.desks);
     countCall(lane.judge.name, made, this.#parts.now() - began, this.#parts.analytics);
     if (made.ok) {
-      const isWritten = read?.unwritten.has(call.key) === false || earlier.isHeld;
-      const kept = await this.#keep(made.judgment, { storeProblem: stored?.failure ?? null, isWritten, at_ms }, place);
+      const storeProblem = stored?.failure ?? null;
+      const kept = await this.#keep(made.judgment, { storeProblem, missed, at_ms, earlier }, place);
       return made.reasons === undefined || !kept.ok ? kept : { ...kept, reasons: made.reasons };
     }
     this.#parts.failures.add(attempt, made.failure);
     return made;
   }
 
-  /**
-   * Asks the desk that owned the key under an earlier layout.
-   * @returns `made`: its judgment, or why it did not answer; `null` = it has none. `isHeld`: it has others of the
-   * partition, which it writes to KV.
-   */
+  /** Asks the desks that owned the key under earlier layouts. */
   async #earlier(
     { key, preimage }: Pick<Judgment, 'key' | 'preimage'>,
     place: DeskPlace,
     ticket: Ticket,
-  ): Promise<{ readonly made: DeskJudgment | null; readonly isHeld: boolean }> {
+  ): Promise<EarlierDesks> {
     ticket.asks = true;
     const asked = await this.#parts.earlier.find(place, [key], preimage.judge.model, { wait: true });
     ticket.asks = false;
-    if (!asked.ok) return { made: { ok: false, failure: asked.error }, isHeld: true };
-    const [judgment] = asked.value.judgments;
-    return { made: judgment === undefined ? null : found(judgment), isHeld: asked.value.held.length > 0 };
+    if (!asked.ok) return { made: { ok: false, failure: asked.error }, isHeld: true, asked: NOBODY };
+    const { judgments, held, asked: layouts } = asked.value;
+    const [judgment] = judgments;
+    return { made: judgment === undefined ? null : found(judgment), isHeld: held.length > 0, asked: layouts };
   }
 
   /** Acquires budget, slot and breaker, calls the judge, and releases them. @param desks number of all desks. */
@@ -320,16 +334,23 @@ export class DeskCalls {
     }
   }
 
-  async #keep(
-    judgment: Judgment,
-    { storeProblem, isWritten, at_ms }: LookedUp,
-    { layout }: DeskPlace,
-  ): Promise<DeskJudgment> {
+  /** Whether KV may have a value of the partition that this desk did not write. Reads KV again if the miss is old. */
+  async #isWritten(key: string, { missed, at_ms }: LookedUp): Promise<boolean> {
+    if (missed !== undefined && this.#parts.now() - at_ms <= FRESH_MISS_MS) return missed === 'key';
+    return (await this.#parts.kv.lookUp([key])).missed.get(key) !== 'partition';
+  }
+
+  async #keep(judgment: Judgment, lookedUp: LookedUp, { layout }: DeskPlace): Promise<DeskJudgment> {
     const { bridged, now, succession } = this.#parts;
-    await bridged.keep(judgment, isWritten || succession.isSucceeded(layout, now()) || now() - at_ms > FRESH_MISS_MS);
+    const { storeProblem, earlier } = lookedUp;
+    const isWritten = earlier.isHeld || (await this.#isWritten(judgment.key, lookedUp));
+    // Nothing is awaited between these two: from when an owner under another layout asks, this desk keeps alone.
+    await bridged.keep(judgment, isWritten || succession.isSucceeded(layout, earlier.asked, now()));
     return { ok: true, judgment, cached: false, stored: true, storeProblem };
   }
 }
+
+const NOBODY: AskedLayouts = { layouts: [], at_ms: 0 };
 
 /**
  * Waits for a judgment. A judge returns by its deadline, counted from its last connection; a stuck one occupies its slot

@@ -62,12 +62,16 @@ export type ImportMessage = { readonly v: number; readonly place: DeskPlace; rea
 export type JudgeReplyMessage = readonly DeskJudgment[] | { readonly ok: false; readonly failure: JudgeFailure };
 export type FindReplyMessage = {
   readonly judgments: readonly Judgment[];
-  /** The partitions of the keys of which this desk writes a value to KV, or has done so in the last minutes. */
+  /** For a successor: the partitions of the keys of which this desk has written a value to KV lately, or will. */
   readonly held: readonly string[];
   /** Why the other keys may have judgments nevertheless; `null` = they have none. */
   readonly failure: JudgeFailure | null;
 };
-export type EarlierReplyMessage = { readonly earlier: readonly EarlierLayout[] };
+/** `failure`: why the desk did not read the message. */
+export type EarlierReplyMessage = {
+  readonly earlier: readonly EarlierLayout[];
+  readonly failure: JudgeFailure | null;
+};
 /** One outcome per imported judgment, in the order of the judgments. */
 export type ImportReplyMessage = { readonly outcomes: readonly ImportOutcome[] };
 

@@ -16,13 +16,16 @@ import {
   type DeskPlace,
   type EarlierLayout,
   type FindReplyMessage,
+  VERSION_SKEW,
 } from './desk-messages.ts';
 import { TOGETHER_MS } from './finished-tables.ts';
 
 /**
- * How long earlier owners are asked: two minutes in which isolates may still have the old layout, eight in which their
- * calls may end (`FRESH_MISS_MS`), the time in which the earlier owner writes their judgments together, and some minutes
- * for stale misses of KV.
+ * How long earlier owners are asked. In this time, one after the other:
+ * - isolates may still have the old layout: two minutes;
+ * - their calls end (`FRESH_MISS_MS`): eight minutes;
+ * - the earlier owner writes their judgments together: `TOGETHER_MS`;
+ * - a caller may miss them in KV: a minute; the rest is reserve.
  */
 export const EARLIER_OWNERS_MS = TOGETHER_MS + 15 * 60 * 1000;
 
@@ -70,35 +73,52 @@ export class LayoutHistory {
 type Memory = Pick<DurableObjectStorage['kv'], 'get' | 'put'>;
 
 const SUCCESSORS = 'successors_v1';
+/** A layout that keeps asking is written down again after this time. */
+const NOTED_FOR_MS = 5 * 60 * 1000;
 
-type Successor = { readonly layout: string; readonly until_ms: number };
+/** A layout whose owners have asked this desk, with the last time, in milliseconds since 1970. */
+type Successor = { readonly layout: string; readonly asked_ms: number };
+
+/** The layouts whose owners a call has asked, and when it began to ask, in milliseconds since 1970. */
+export type AskedLayouts = { readonly layouts: readonly DeskLayout[]; readonly at_ms: number };
 
 /**
- * The layouts whose owners have asked this desk. Such an owner writes the partitions to KV that this desk did not hold
- * when it was asked. So this desk writes nothing together for calls of another layout, until all of those have ended.
+ * The layouts whose owners have asked this desk for judgments. Two desks may own a partition, each under its own layout.
+ * Both ask the other before they judge, and the one that asks later writes the partition: it learns what the other has
+ * kept until then, and what the other keeps from then on goes alone.
  */
 export class Succession {
   readonly #memory: Memory;
-  #successors: readonly Successor[];
+  #successors: ReadonlyMap<string, Successor>;
+  /** When each layout was last written down. */
+  readonly #written = new Map<string, number>();
 
   constructor(memory: Memory) {
     this.#memory = memory;
-    this.#successors = memory.get<readonly Successor[]>(SUCCESSORS) ?? [];
+    const successors = memory.get<readonly Successor[]>(SUCCESSORS) ?? [];
+    this.#successors = new Map(successors.map((one) => [one.layout, one]));
   }
 
-  /** Notes that an owner under a layout has asked this desk. Writes once for each layout. */
+  /** Notes that an owner under a layout has asked this desk. */
   note(layout: DeskLayout, now: number): void {
     const name = JSON.stringify(layout);
-    const current = this.#successors.filter(({ until_ms }) => until_ms > now);
-    if (current.some((one) => one.layout === name)) return;
-    this.#successors = [...current, { layout: name, until_ms: now + EARLIER_OWNERS_MS }];
-    this.#memory.put(SUCCESSORS, this.#successors);
+    const recent = [...this.#successors].filter(([, { asked_ms }]) => now < asked_ms + EARLIER_OWNERS_MS);
+    this.#successors = new Map([...recent, [name, { layout: name, asked_ms: now }]]);
+    if (now < (this.#written.get(name) ?? Number.NEGATIVE_INFINITY) + NOTED_FOR_MS) return;
+    this.#written.set(name, now);
+    this.#memory.put(SUCCESSORS, [...this.#successors.values()]);
   }
 
-  /** Whether owners under another layout may write the partitions of this one's calls. */
-  isSucceeded(layout: DeskLayout, now: number): boolean {
-    const name = JSON.stringify(layout);
-    return this.#successors.some((one) => one.until_ms > now && one.layout !== name);
+  /** Whether an owner under another layout has asked since the call asked it, and so may write the call's partition. */
+  isSucceeded(layout: DeskLayout, { layouts, at_ms }: AskedLayouts, now: number): boolean {
+    const own = JSON.stringify(layout);
+    const asked = new Set(layouts.map((one) => JSON.stringify(one)));
+    return [...this.#successors.values()].some(
+      (one) =>
+        one.layout !== own &&
+        now < one.asked_ms + NOTED_FOR_MS + EARLIER_OWNERS_MS &&
+        !(asked.has(one.layout) && one.asked_ms < at_ms),
+    );
   }
 }
 
@@ -110,11 +130,14 @@ type OwnersParts = {
 
 type Asked = Result<readonly EarlierLayout[], JudgeFailure>;
 
+/** What earlier owners have: judgments, and the partitions that they write to KV. */
+type Found = Pick<FindReplyMessage, 'judgments' | 'held'> & { readonly asked: AskedLayouts };
+
 /** Asks the desks that owned judgments under earlier layouts. */
 export class EarlierOwners {
   readonly #parts: OwnersParts;
-  /** The answers of desk 0, by layout. */
-  readonly #asked = new Map<string, Promise<Asked>>();
+  /** The answers of desk 0 by layout, with their times. */
+  readonly #asked = new Map<string, { readonly answer: Promise<Asked>; readonly at_ms: number }>();
 
   constructor(parts: OwnersParts) {
     this.#parts = parts;
@@ -130,12 +153,12 @@ export class EarlierOwners {
     keys: readonly string[],
     model: string | null,
     { wait }: { readonly wait: boolean },
-  ): Promise<Result<Pick<FindReplyMessage, 'judgments' | 'held'>, JudgeFailure>> {
+  ): Promise<Result<Found, JudgeFailure>> {
     const earlier = await this.#earlierThan(layout);
     if (!earlier.ok) return earlier;
     const now = this.#parts.now();
-    const asked = earlier.value
-      .filter(({ until_ms }) => until_ms > now)
+    const recent = earlier.value.filter(({ until_ms }) => until_ms > now);
+    const asked = recent
       .flatMap((one) => keys.flatMap((key) => [...ownersIn(one.layout, key, model)].map((owner) => ({ key, owner }))))
       .filter(({ owner }) => owner !== desk);
     const judgments: Judgment[] = [];
@@ -146,37 +169,45 @@ export class EarlierOwners {
         const open = [...new Set(group.map(({ key }) => key))];
         const message = { v: DESK_MESSAGE_VERSION, place: null, keys: open, wait, successor: layout };
         const sent = await send(async () => await this.#parts.deskOf(owner).find(message), JUDGE_DEADLINE_MS);
-        if (!sent.ok) failure = sent.failure;
-        else {
-          judgments.push(...sent.reply.judgments);
-          held.push(...sent.reply.held);
-        }
+        // A desk of another version of the Worker refuses the message: nothing is known of what it has.
+        failure ??= sent.ok ? sent.reply.failure : sent.failure;
+        if (!sent.ok || sent.reply.failure !== null) return;
+        judgments.push(...sent.reply.judgments);
+        held.push(...sent.reply.held);
       }),
     );
-    return failure === null ? { ok: true, value: { judgments, held } } : { ok: false, error: failure };
+    if (failure !== null) return { ok: false, error: failure };
+    return { ok: true, value: { judgments, held, asked: { layouts: recent.map((one) => one.layout), at_ms: now } } };
   }
 
-  /** Asks desk 0 once for each layout; a failure is not kept. */
+  /** Asks desk 0 once a minute for each layout. If that fails, the answer before counts; without one, the call fails. */
   #earlierThan(layout: DeskLayout): Promise<Asked> {
     const name = JSON.stringify(layout);
     const before = this.#asked.get(name);
-    if (before !== undefined) return before;
-    const asked = this.#ask(layout).then((answer) => {
-      if (!answer.ok) this.#asked.delete(name);
-      return answer;
+    const now = this.#parts.now();
+    if (before !== undefined && now < before.at_ms + ASK_AGAIN_MS) return before.answer;
+    const answer = this.#ask(layout).then(async (asked) => {
+      if (asked.ok) return asked;
+      if (before !== undefined) return before.answer;
+      this.#asked.delete(name);
+      return asked;
     });
-    this.#asked.set(name, asked);
-    return asked;
+    this.#asked.set(name, { answer, at_ms: now });
+    return answer;
   }
 
   async #ask(layout: DeskLayout): Promise<Asked> {
     const message = { v: DESK_MESSAGE_VERSION, layout };
     const sent = await send(async () => await this.#parts.deskOf(0).earlierLayouts(message), ASK_MS);
-    return sent.ok ? { ok: true, value: sent.reply.earlier } : { ok: false, error: sent.failure };
+    const failure = sent.ok ? sent.reply.failure : sent.failure;
+    return sent.ok && failure === null
+      ? { ok: true, value: sent.reply.earlier }
+      : { ok: false, error: failure ?? VERSION_SKEW };
   }
 }
 
 const ASK_MS = 10_000;
+const ASK_AGAIN_MS = 60_000;
 
 function ownersIn(layout: DeskLayout, key: string, model: string | null): ReadonlySet<number> {
   return model === null ? possibleOwners(layout, key) : new Set([ownerOf(layout, key, model)]);

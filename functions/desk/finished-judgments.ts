@@ -14,7 +14,7 @@ import type { StoreReceipt } from '../../src/judgments/store.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { ConnectionGate } from './connection-gate.ts';
 import type { FinishedTables, WaitingRecord, WaitingWrite } from './finished-tables.ts';
-import { GATHER_MS, KV_PUTS_AT_ONCE, WAIT_FOR_OTHERS_MS } from './store-limits.ts';
+import { GATHER_MS, KV_PUTS_AT_ONCE } from './store-limits.ts';
 
 /** When the alarm tries again after KV has refused a write, or after a turn that failed. */
 const RETRY_MS = 60_000;
@@ -113,12 +113,12 @@ export class BridgedJudgments {
   async #drain(): Promise<boolean> {
     const end = this.#now() + TURN_MS;
     // All workers share one iterator, so each judgment is taken once.
-    const waiting = this.#tables.waiting(this.#now);
+    const waiting = this.#tables.waiting(this.#now, this.#isRunning);
     let refused = false;
     const work = async (): Promise<void> => {
       for (const one of waiting) {
         if (refused || this.#now() >= end) return;
-        if (!this.#waits(one) && !(await this.#toKv(one))) refused = true;
+        if (!(await this.#toKv(one))) refused = true;
       }
     };
     try {
@@ -127,11 +127,6 @@ export class BridgedJudgments {
       this.#tables.save();
     }
     return !refused;
-  }
-
-  /** Whether a running call may soon add to what is written, which then takes one write instead of two. */
-  #waits({ partition, waited_ms }: WaitingWrite): boolean {
-    return partition !== null && waited_ms !== null && waited_ms < WAIT_FOR_OTHERS_MS && this.#isRunning(partition);
   }
 
   async #toKv({ partition, records }: WaitingWrite): Promise<boolean> {

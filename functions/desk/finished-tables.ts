@@ -5,6 +5,7 @@
  */
 
 import { partitionOf } from '../../src/judgments/key.ts';
+import { WAIT_FOR_OTHERS_MS } from './store-limits.ts';
 
 /** The time that one table covers. */
 const TABLE_MS = 5 * 60 * 1000;
@@ -16,11 +17,13 @@ const KEPT_MS = 10 * 60 * 1000;
 /** Characters of records that a desk also has in memory until KV has them: those of some seconds. */
 const MAX_CHARS_IN_MEMORY = 2 * 1024 * 1024;
 /**
- * How long a judgment may wait to be written with those of its partition; then it goes alone, because after a change of
- * the layout another desk may have written the partition. After a restart the time counts from the beginning of
- * the table.
+ * How long a judgment may wait to be written with those of its partition. Then it goes alone: if the layout of the desks
+ * has changed, another desk may have written the partition. After a restart the time counts from the beginning of the
+ * table.
  */
 export const TOGETHER_MS = 30 * 60 * 1000;
+/** The most judgments of one value in KV, which may have 25 MiB. */
+const MAX_TOGETHER = 64;
 
 /** A row that KV lacks. */
 type Row = {
@@ -30,6 +33,8 @@ type Row = {
   readonly alone: boolean;
   /** When it was finished, in milliseconds since 1970; `null` = before the start. */
   readonly finished_ms: number | null;
+  /** Whether a write of its partition has begun. If the write failed, KV may have taken it, or may take it later. */
+  isTried: boolean;
 };
 
 type Table = {
@@ -52,14 +57,8 @@ type Table = {
 /** A judgment that KV lacks. `isOwn`: this version of the Worker wrote its record. */
 export type WaitingRecord = { readonly table: Table; readonly key: string; readonly isOwn: boolean };
 
-/** Judgments that KV lacks and that are written together. */
-export type WaitingWrite = {
-  /** `null` = one judgment, under its own key. */
-  readonly partition: string | null;
-  readonly records: readonly WaitingRecord[];
-  /** How long the oldest of them has waited, in milliseconds; `null` = since before the start. */
-  readonly waited_ms: number | null;
-};
+/** Judgments that KV lacks and that are written together. `partition`: `null` = one judgment, under its own key. */
+export type WaitingWrite = { readonly partition: string | null; readonly records: readonly WaitingRecord[] };
 
 export class FinishedTables {
   readonly #sql: SqlStorage;
@@ -71,13 +70,29 @@ export class FinishedTables {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(`CREATE TABLE IF NOT EXISTS finished_tables_v2 (
+    sql.exec(`CREATE TABLE IF NOT EXISTS finished_tables_v3 (
       period INTEGER PRIMARY KEY, in_kv INTEGER NOT NULL, in_kv_ms INTEGER NOT NULL
     )`);
     this.#tables = sql
-      .exec<Pick<Table, 'period' | 'in_kv' | 'in_kv_ms'>>('SELECT * FROM finished_tables_v2 ORDER BY period')
+      .exec<Pick<Table, 'period' | 'in_kv' | 'in_kv_ms'>>('SELECT * FROM finished_tables_v3 ORDER BY period')
       .toArray()
       .map((row) => this.#load(row));
+    this.#takeVersion2();
+  }
+
+  /** Takes over what an earlier version of the Worker has left for KV: its judgments are no parts of partitions. */
+  #takeVersion2(): void {
+    const exists = "SELECT name FROM sqlite_master WHERE name = 'finished_tables_v2'";
+    if (this.#sql.exec(exists).toArray().length === 0) return;
+    const tables = this.#sql.exec<{ period: number; in_kv: number }>('SELECT period, in_kv FROM finished_tables_v2');
+    for (const { period, in_kv } of tables.toArray()) {
+      const rows = `SELECT key, record FROM finished_v2_${period} WHERE n > ? ORDER BY n`;
+      for (const { key, record } of this.#sql.exec<{ key: string; record: string }>(rows, in_kv).toArray()) {
+        this.add(key, record, period * TABLE_MS, true);
+      }
+      this.#sql.exec(`DROP TABLE finished_v2_${period}`);
+    }
+    this.#sql.exec('DROP TABLE finished_tables_v2');
   }
 
   /** Whether the desk has written a value of the partition to KV in the last minutes, or will. */
@@ -133,7 +148,7 @@ export class FinishedTables {
     // Deleted first, so that the map stays in the order of positions.
     table.waiting.delete(key);
     table.unreadable.delete(key);
-    table.waiting.set(key, { position: table.last, alone, finished_ms: now });
+    table.waiting.set(key, { position: table.last, alone, finished_ms: now, isTried: false });
     this.#forget(key);
     if (this.#chars + record.length > MAX_CHARS_IN_MEMORY) return;
     this.#records.set(key, record);
@@ -151,29 +166,42 @@ export class FinishedTables {
   }
 
   /**
-   * What KV lacks, oldest first, with what is added meanwhile. A partition comes once, with all its judgments so far, and
-   * only if KV has no value of it; so its value is never replaced by one that lacks some of its judgments.
+   * What KV lacks, oldest first, with what is added meanwhile. A partition comes once, and only if KV has no value of it;
+   * so its value is never replaced by one that lacks some of its judgments. If KV has one, its judgments come alone.
+   * @param now a clock in milliseconds since 1970.
+   * @param isRunning whether a call of a partition is running: then the partition waits, a minute at most.
    */
-  *waiting(now: () => number): Generator<WaitingWrite> {
-    const partitions = new Set<string>();
+  *waiting(now: () => number, isRunning: (partition: string) => boolean): Generator<WaitingWrite> {
+    const passed = new Set<string>();
+    const written = new Set<string>();
     for (const table of this.#tables) {
       for (const [key, row] of table.waiting) {
         const partition = partitionOf(key);
-        if (partitions.has(partition)) continue;
-        const others = this.#goesAlone(table, row, now()) ? [] : this.#together(partition);
-        const together = others.flatMap((one) => waitingIn(one) ?? []);
-        if (together.length === 0 || together.length < others.length) {
-          yield { partition: null, records: [recordOf({ table, key, row })], waited_ms: null };
+        const together_ms = (row.finished_ms ?? table.period * TABLE_MS) + TOGETHER_MS;
+        if (row.alone || now() > together_ms || written.has(partition)) {
+          yield { partition: null, records: [recordOf({ table, key, row })] };
           continue;
         }
-        partitions.add(partition);
-        yield { partition, records: together.map(recordOf), waited_ms: waitedBy(together, now()) };
+        if (passed.has(partition)) continue;
+        if (row.finished_ms !== null && now() < row.finished_ms + WAIT_FOR_OTHERS_MS && isRunning(partition)) {
+          passed.add(partition);
+          continue;
+        }
+        const rows = this.#together(partition);
+        const left = rows.flatMap((one) => waitingIn(one) ?? []);
+        if (left.length < rows.length) {
+          written.add(partition);
+          yield { partition: null, records: [recordOf({ table, key, row })] };
+          continue;
+        }
+        passed.add(partition);
+        // A write that failed is repeated as it was: KV may take the first attempt after the second.
+        const tried = left.filter((one) => one.row.isTried);
+        const together = tried.length > 0 ? tried : left.slice(0, MAX_TOGETHER);
+        for (const one of together) one.row.isTried = true;
+        yield { partition, records: together.map(recordOf) };
       }
     }
-  }
-
-  #goesAlone({ period }: Table, { alone, finished_ms }: Row, now: number): boolean {
-    return alone || now > (finished_ms ?? period * TABLE_MS) + TOGETHER_MS;
   }
 
   /** Notes that KV has a judgment. `save` stores it. */
@@ -198,34 +226,42 @@ export class FinishedTables {
       if (in_kv <= table.in_kv) continue;
       table.in_kv = in_kv;
       const { period, in_kv_ms } = table;
-      this.#sql.exec('UPDATE finished_tables_v2 SET in_kv = ?, in_kv_ms = ? WHERE period = ?', in_kv, in_kv_ms, period);
+      this.#sql.exec('UPDATE finished_tables_v3 SET in_kv = ?, in_kv_ms = ? WHERE period = ?', in_kv, in_kv_ms, period);
     }
   }
 
-  /**
-   * Drops the tables whose time is over. Returns when the next one is due; `null` = none waits for its end. A judgment
-   * that waits since a table's time keeps the table, because only the table says whether its partition was written.
-   */
+  /** Drops the tables whose time is over. Returns when the next one is due; `null` = none waits for its end. */
   drop(now: number): number | null {
     let next: number | null = null;
-    const rows = this.#tables.flatMap(({ waiting }) => firstOf(waiting));
-    const oldest_ms = Math.min(...rows.map(({ finished_ms }) => finished_ms ?? 0));
     for (const table of [...this.#tables]) {
-      if (table.waiting.size > 0 || table.unreadable.size > 0 || oldest_ms <= table.in_kv_ms + KEPT_MS) continue;
+      if (this.#isNeeded(table)) continue;
       const due = Math.max((table.period + 1) * TABLE_MS, table.in_kv_ms + KEPT_MS);
       if (due > now) {
         next = Math.min(due, next ?? due);
         continue;
       }
       this.#sql.exec(`DROP TABLE ${nameOf(table.period)}`);
-      this.#sql.exec('DELETE FROM finished_tables_v2 WHERE period = ?', table.period);
+      this.#sql.exec('DELETE FROM finished_tables_v3 WHERE period = ?', table.period);
       this.#tables.splice(this.#tables.indexOf(table), 1);
     }
     return next;
   }
 
+  /**
+   * Whether KV lacks a row of a table, or a row that was finished soon after: the table says whether the partition of
+   * such a row was written.
+   */
+  #isNeeded({ period: first, in_kv_ms }: Table): boolean {
+    return this.#tables.some(
+      ({ period, waiting, unreadable }) =>
+        period >= first &&
+        [...firstOf(waiting), ...firstOf(unreadable)].some(
+          ({ finished_ms }) => period === first || (finished_ms ?? period * TABLE_MS) <= in_kv_ms + KEPT_MS,
+        ),
+    );
+  }
+
   #load({ period, in_kv, in_kv_ms }: Pick<Table, 'period' | 'in_kv' | 'in_kv_ms'>): Table {
-    this.#addColumn(nameOf(period));
     const rows = this.#sql
       .exec<{ key: string; n: number; alone: number }>(
         `SELECT key, n, alone FROM ${nameOf(period)} WHERE n > ? ORDER BY n`,
@@ -233,17 +269,10 @@ export class FinishedTables {
       )
       .toArray();
     const waiting = new Map(
-      rows.map(({ key, n, alone }) => [key, { position: n, alone: alone === 1, finished_ms: null }]),
+      rows.map(({ key, n, alone }) => [key, { position: n, alone: alone === 1, finished_ms: null, isTried: false }]),
     );
     const last = rows.at(-1)?.n ?? in_kv;
     return { period, waiting, unreadable: new Map(), loaded: last, last, in_kv, in_kv_ms };
-  }
-
-  /** Earlier versions wrote tables without the column, and each judgment alone. */
-  #addColumn(table: string): void {
-    const sql = "SELECT name FROM pragma_table_info(?) WHERE name = 'alone'";
-    if (this.#sql.exec(sql, table).toArray().length > 0) return;
-    this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${ALONE_COLUMN}`);
   }
 
   /** The table of a time; a clock that goes back uses the newest one. */
@@ -252,17 +281,14 @@ export class FinishedTables {
     const newest = this.#tables.at(-1);
     if (newest !== undefined && newest.period >= period) return newest;
     this.#sql.exec(`CREATE TABLE ${nameOf(period)} (
-      key TEXT PRIMARY KEY, n INTEGER NOT NULL, ${ALONE_COLUMN}, record TEXT NOT NULL
+      key TEXT PRIMARY KEY, n INTEGER NOT NULL, alone INTEGER NOT NULL, record TEXT NOT NULL
     ) WITHOUT ROWID`);
-    this.#sql.exec('INSERT INTO finished_tables_v2 (period, in_kv, in_kv_ms) VALUES (?, 0, ?)', period, now);
+    this.#sql.exec('INSERT INTO finished_tables_v3 (period, in_kv, in_kv_ms) VALUES (?, 0, ?)', period, now);
     const table = { period, waiting: new Map(), unreadable: new Map(), loaded: 0, last: 0, in_kv: 0, in_kv_ms: now };
     this.#tables.push(table);
     return table;
   }
 }
-
-/** The default is right for versions of the Worker that do not know the column. */
-const ALONE_COLUMN = 'alone INTEGER NOT NULL DEFAULT 1';
 
 type WaitingRow = { readonly table: Table; readonly key: string; readonly row: Row };
 
@@ -275,14 +301,8 @@ function recordOf({ table, key, row }: WaitingRow): WaitingRecord {
   return { table, key, isOwn: row.position > table.loaded };
 }
 
-/** How long the oldest of some rows has waited, in milliseconds; `null` = since before the start. */
-function waitedBy(rows: readonly WaitingRow[], now: number): number | null {
-  const times = rows.map(({ row }) => row.finished_ms);
-  return times.includes(null) ? null : now - Math.min(...times.map((time) => time ?? now));
-}
-
 function nameOf(period: number): string {
-  return `finished_v2_${period}`;
+  return `finished_v3_${period}`;
 }
 
 function firstOf(rows: ReadonlyMap<string, Row>): Row[] {

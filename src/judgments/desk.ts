@@ -7,6 +7,7 @@ import type { Judgment, JudgmentPreimage } from './judgment.ts';
 import type { JudgmentRequest } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
+import type { Missed } from './store.ts';
 
 /** `live`: a caller waits. `batch`: runs on free capacity and leaves a quarter of the slots to live calls. */
 export type CallClass = 'live' | 'batch';
@@ -19,8 +20,8 @@ export type JudgmentCall = {
   readonly preimage: JudgmentPreimage;
   readonly request: JudgmentRequest;
   readonly class: CallClass;
-  /** The caller has just read the store, which has nothing of the key's partition. A desk then does not read it again. */
-  readonly store_missed?: boolean;
+  /** What the caller has just missed in the store. Absent: it could not read, so the desk reads the store itself. */
+  readonly missed?: Missed | undefined;
   /** How long the caller waits, in milliseconds from the call. */
   readonly deadline_ms: number;
   /** Whether the reply should have the judge's reasons, if the judgment is made now. */

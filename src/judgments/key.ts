@@ -57,10 +57,12 @@ export function judgmentKey(preimage: JudgmentPreimage): string {
   const digest = digestJson(preimage);
   if (preimage.v === 1) return digest;
   const { judge, replicate, inputs } = preimage;
-  const { question = null, answer } = inputs;
-  // A judgment that is not about an answer is alone in its partition.
+  const { question, answer } = inputs;
+  // A judgment that is not about the answer to a question is alone in its partition.
   const partition =
-    answer === undefined ? digest.slice(-PARTITION_DIGITS) : digestJson([judge.model, replicate, question, answer]);
+    question === undefined || answer === undefined
+      ? digest.slice(-PARTITION_DIGITS)
+      : digestJson([judge.model, replicate, question, answer]);
   return partition.slice(0, PARTITION_DIGITS) + digest.slice(0, -PARTITION_DIGITS);
 }
 

@@ -232,7 +232,7 @@ async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Pro
 
 /** Reads the store and, in mode `only`, the desk for what the store misses. */
 async function readStored(asked: readonly Keyed[], options: ObtainOptions): Promise<DeskRecords> {
-  const { found: stored, unwritten } = await readStore(asked, options);
+  const { found: stored, missed } = await readStore(asked, options);
   const known = options.signing?.known ?? null;
   const usable = new Map<string, StoredJudgment>();
   for (const one of asked) {
@@ -245,7 +245,7 @@ async function readStored(asked: readonly Keyed[], options: ObtainOptions): Prom
     const kept = open.length === 0 ? [] : await options.desk.desk.find(open.map(({ key }) => key));
     for (const [key, found] of kept) usable.set(key, found);
   }
-  return { found: usable, unwritten };
+  return { found: usable, missed };
 }
 
 /** Reads the store: with few reads where a desk can make what is missing, else wherever a judgment may be. */
@@ -257,7 +257,7 @@ async function readStore(asked: readonly Keyed[], { mode, desk, store }: ObtainO
     ofDesks.length === 0 ? null : store.getOfDesks?.(ofDesks.map(({ key }) => key)),
     others.length === 0 ? [] : store.get(others.map(({ key }) => key)),
   ]);
-  return { found: new Map([...(records?.found ?? []), ...found]), unwritten: records?.unwritten ?? new Set() };
+  return { found: new Map([...(records?.found ?? []), ...found]), missed: records?.missed ?? new Map() };
 }
 
 type Step = {
@@ -270,7 +270,7 @@ type Step = {
 
 async function obtainOne(
   asked: Keyed,
-  { found, unwritten }: DeskRecords,
+  { found, missed }: DeskRecords,
   storeRead: number,
   options: ObtainOptions,
 ): Promise<Step> {
@@ -288,7 +288,7 @@ async function obtainOne(
     const { desk, class: callClass } = options.desk;
     const call = {
       ...{ judge: judge.name, key, preimage, request, class: callClass, deadline_ms: options.deadline_ms },
-      store_missed: unwritten.has(key),
+      missed: missed.get(key),
       ...(options.reasons === undefined ? {} : { reasons: true }),
     };
     const had = await desk.judge(call);

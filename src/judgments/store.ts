@@ -13,11 +13,13 @@ import { checkRecord, type StoredJudgment } from './record.ts';
 /** Whether a judgment was stored. */
 export type StoreReceipt = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
 
-/** What desks have stored of some keys. */
+/** What a store lacks: a value of the key's partition; or it has one, but no record of the key anywhere. */
+export type Missed = 'partition' | 'key';
+
+/** What desks have stored of some keys. Each key is in one of the maps. */
 export type DeskRecords = {
   readonly found: ReadonlyMap<string, StoredJudgment>;
-  /** The keys of whose partitions the store has no value. */
-  readonly unwritten: ReadonlySet<string>;
+  readonly missed: ReadonlyMap<string, Missed>;
 };
 
 /** Keeps judgments under their keys. May forget; never returns the judgment of another key. */

@@ -7,6 +7,8 @@ import { BudgetLeases } from '../../functions/desk/budget-leases.ts';
 import { PromptMemory } from '../../functions/desk/capacity.ts';
 import { ConnectionGate } from '../../functions/desk/connection-gate.ts';
 import { DeskCalls } from '../../functions/desk/desk-calls.ts';
+import type { DeskLayout } from '../../functions/desk/desk-layout.ts';
+import { type EarlierLayout, VERSION_SKEW } from '../../functions/desk/desk-messages.ts';
 import { EarlierOwners, LayoutHistory, Succession } from '../../functions/desk/earlier-layouts.ts';
 import { FailureMemory } from '../../functions/desk/failure-memory.ts';
 import { BridgedJudgments } from '../../functions/desk/finished-judgments.ts';
@@ -21,7 +23,7 @@ import type { Judgment } from '../../src/judgments/judgment.ts';
 import { judgmentKey, partitionOf } from '../../src/judgments/key.ts';
 import { sampleJudgment } from '../contract/judgment-store.case.ts';
 import { StaleKv } from '../contract/stale-kv.ts';
-import { COUNTING, counting, countingBackends, resetCounting } from './desk-judge.ts';
+import { COUNTING, counting, countingBackends, lexically, resetCounting } from './desk-judge.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -42,7 +44,7 @@ const PLACE = { desk: 0, layout: { desks: 1, few: {} } };
 /** A desk that no other layout came before. */
 const LONE_DESK = {
   find: async () => ({ judgments: [], held: [], failure: null }),
-  earlierLayouts: async () => ({ earlier: [] }),
+  earlierLayouts: async () => ({ earlier: [], failure: null }),
 };
 
 let benches = 0;
@@ -78,8 +80,12 @@ async function onBench(work: (bench: Bench) => Promise<void>, store?: (kv: KvJud
 }
 
 function tablesIn(sql: SqlStorage): string[] {
+  return tablesNamed(sql, 'finished_v3_%');
+}
+
+function tablesNamed(sql: SqlStorage, pattern: string): string[] {
   return sql
-    .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name LIKE 'finished_v2_%' ORDER BY name")
+    .exec<{ name: string }>('SELECT name FROM sqlite_master WHERE name LIKE ? ORDER BY name', pattern)
     .toArray()
     .map(({ name }) => name);
 }
@@ -93,7 +99,7 @@ async function ofOneAnswer(count: number): Promise<[Judgment, Judgment, ...Judgm
   const [sample] = await samples(1);
   if (sample === undefined) throw new Error('no samples');
   const of = (criteria: number): Judgment => {
-    const inputs = { ...sample.preimage.inputs, criteria: String(criteria).repeat(64) };
+    const inputs = { ...sample.preimage.inputs, criteria: String(criteria).padStart(64, '0') };
     const preimage = { ...sample.preimage, inputs };
     return { ...sample, preimage, key: judgmentKey(preimage) };
   };
@@ -101,12 +107,12 @@ async function ofOneAnswer(count: number): Promise<[Judgment, Judgment, ...Judgm
 }
 
 /** The name of a judgment in KV that is stored with its partition. */
-function together({ key }: Judgment): string {
+function together({ key }: Pick<Judgment, 'key'>): string {
   return `j:v2:${key.slice(0, 16)}`;
 }
 
 /** The name of a judgment in KV that is stored on its own. */
-function alone({ key }: Judgment): string {
+function alone({ key }: Pick<Judgment, 'key'>): string {
   return `j:v1:${key}`;
 }
 
@@ -245,6 +251,7 @@ describe('the judgments of one answer', () => {
       await bridged.tidy();
       clock.ms += MINUTE_MS;
       await bridged.keep(second, false);
+      running.clear();
       await bridged.tidy();
       expect(contents(kv, [first, second])).toEqual({ [together(first)]: [0], [alone(second)]: [1] });
       const keys = [first.key, second.key];
@@ -297,6 +304,41 @@ describe('the judgments of one answer', () => {
     });
   });
 
+  it('are written again as they were if a write fails, because KV may take the first attempt later', async () => {
+    await onBench(async ({ kv, open }) => {
+      const [first, second] = await ofOneAnswer(2);
+      const bridged = open();
+      await bridged.keep(first, false);
+      kv.losesReceipts = true;
+      await bridged.tidy();
+      kv.losesReceipts = false;
+      await bridged.keep(second, false);
+      await bridged.tidy();
+      await bridged.tidy();
+      expect(kv.puts).toEqual([together(first), together(first), alone(second)]);
+      expect(contents(kv, [first, second])).toEqual({ [together(first)]: [0], [alone(second)]: [1] });
+    });
+  });
+
+  it('are at most 64 in a value; further ones take a read of their partition each turn, not each', async () => {
+    await onBench(async ({ kv, sql, open }) => {
+      const all = await ofOneAnswer(300);
+      let reads = 0;
+      const exec = sql.exec.bind(sql);
+      sql.exec = <T extends Record<string, SqlStorageValue>>(query: string, ...bindings: unknown[]) => {
+        if (query.includes('key > ?')) reads++;
+        return exec<T>(query, ...bindings);
+      };
+      const bridged = open();
+      for (const judgment of all) await bridged.keep(judgment, false);
+      await bridged.tidy();
+      await bridged.tidy();
+      expect([kv.puts.length, reads]).toEqual([1 + (300 - 64), 2]);
+      const { found } = await store(kv).lookUp(all.map(({ key }) => key));
+      expect([...found.values()].filter(({ ok }) => ok)).toHaveLength(300);
+    });
+  });
+
   it('are never replaced by fewer: the desk or KV has each one, in any order of events', async () => {
     const history = fc.array(fc.tuple(fc.constantFrom(...EVENTS), fc.nat(3)), { minLength: 10, maxLength: 60 });
     const check = async (steps: readonly (readonly [Event, number])[]): Promise<void> => {
@@ -317,8 +359,8 @@ describe('the judgments of one answer', () => {
           async ask() {
             const judgment = unread.shift();
             if (judgment === undefined) return;
-            const { unwritten } = await store(kv).getOfDesks([judgment.key]);
-            judging.push({ judgment, isWritten: !unwritten.has(judgment.key), at_ms: clock.ms });
+            const { missed } = await store(kv).getOfDesks([judgment.key]);
+            judging.push({ judgment, isWritten: missed.get(judgment.key) !== 'partition', at_ms: clock.ms });
           },
           async finish() {
             const call = judging.shift();
@@ -372,6 +414,25 @@ describe('the judgments of one answer', () => {
   });
 });
 
+describe('what an earlier version has left', () => {
+  it('goes to KV, each judgment alone, and its tables are dropped', async () => {
+    await onBench(async ({ clock, kv, sql, open }) => {
+      const [old, waiting] = await ofOneAnswer(2);
+      const period = clock.ms / (5 * MINUTE_MS);
+      sql.exec('CREATE TABLE finished_tables_v2 (period INTEGER PRIMARY KEY, in_kv INTEGER, in_kv_ms INTEGER)');
+      sql.exec('INSERT INTO finished_tables_v2 VALUES (?, 1, 0)', period);
+      sql.exec(`CREATE TABLE finished_v2_${period} (key TEXT PRIMARY KEY, n INTEGER, record TEXT) WITHOUT ROWID`);
+      for (const [position, one] of [old, waiting].entries())
+        sql.exec(`INSERT INTO finished_v2_${period} VALUES (?, ?, ?)`, one.key, position + 1, JSON.stringify(one));
+      const bridged = open();
+      expect(bridged.find(waiting.key)).toEqual(waiting);
+      await bridged.tidy();
+      expect(kv.puts).toEqual([alone(waiting)]);
+      expect(tablesNamed(sql, '%_v2%')).toEqual([]);
+    });
+  });
+});
+
 describe('a record of a later version', () => {
   it('is left alone and counts as absent; the others go to KV, and only its table stays', async () => {
     await onBench(async ({ clock, alarm, kv, sql, open }) => {
@@ -409,9 +470,9 @@ describe('a record of a later version', () => {
     const stub = env.JUDGE_DESK.getByName('desk-that-cannot-read');
     await runInDurableObject(stub, async (_desk, { storage }) => {
       // A table of this version without the column that it reads.
-      storage.sql.exec('CREATE TABLE finished_v2_1 (key TEXT PRIMARY KEY, n INTEGER, in_kv INTEGER) WITHOUT ROWID');
-      storage.sql.exec("INSERT INTO finished_v2_1 VALUES ('k', 1, 0)");
-      storage.sql.exec('INSERT INTO finished_tables_v2 VALUES (1, 0, 0)');
+      storage.sql.exec('CREATE TABLE finished_v3_1 (key TEXT PRIMARY KEY, n INTEGER, alone INTEGER) WITHOUT ROWID');
+      storage.sql.exec("INSERT INTO finished_v3_1 VALUES ('k', 1, 1)");
+      storage.sql.exec('INSERT INTO finished_tables_v3 VALUES (1, 0, 0)');
       const bridged = new BridgedJudgments({
         tables: new FinishedTables(storage.sql),
         kv: createKvJudgmentStore(new StaleKv(), createRecentJudgments({ entries: 0, chars: 0 })),
@@ -434,19 +495,7 @@ describe('above its backlog', () => {
     await onBench(async ({ kv, memory, open }) => {
       kv.refusesWrites = true;
       const bridged = open(2);
-      const calls = new DeskCalls({
-        lanes: lanesOf(countingBackends(), PLACE, () => 0),
-        failures: new FailureMemory({ ms: 5_000, entries: 10 }, () => 0),
-        memory: new PromptMemory({ bytes: 1_000_000, liveReserve: 1 / 4, leaseMs: 1_000 }, () => 0),
-        gate: new ConnectionGate(5),
-        bridged,
-        budgets: new BudgetLeases({ table: new ProjectTable(env.DB), now: () => 0 }),
-        earlier: new EarlierOwners({ deskOf: () => LONE_DESK, now: () => 0 }),
-        succession: new Succession(memory),
-        kv: createKvJudgmentStore(kv, createRecentJudgments({ entries: 0, chars: 0 })),
-        signing: { issuer: null, known: createKnownIssuers([]) },
-        now: () => 0,
-      });
+      const calls = callsOf(bridged, kv, memory, () => 0);
       const [first, second, third] = await samples(3);
       if (first === undefined || second === undefined || third === undefined) throw new Error('no samples');
       expect([await calls.import(first, PLACE), await calls.import(second, PLACE)]).toEqual(['imported', 'imported']);
@@ -465,6 +514,98 @@ describe('above its backlog', () => {
       await bridged.tidy();
       expect(await calls.import(third, PLACE)).toBe('imported');
     });
+  });
+});
+
+describe('a call that takes longer than a miss of KV is good for', () => {
+  it('reads KV again: its judgment goes with its partition if KV still has no value of it, else alone', async () => {
+    for (const isWritten of [false, true]) {
+      await onBench(async ({ clock, kv, memory, open }) => {
+        const [judgment] = await samples(1);
+        if (judgment === undefined) throw new Error('no samples');
+        const bridged = open();
+        const calls = callsOf(bridged, kv, memory, () => clock.ms);
+        const call = { ...callOf(judgment), missed: 'partition' } as const;
+        counting.answer = async (request) => {
+          clock.ms += 9 * MINUTE_MS;
+          if (isWritten) kv.values.set(together(call), '{"v":1,"judgments":[]}');
+          return lexically(request);
+        };
+        const payer = { project: 'default', budgets: NO_BUDGETS };
+        expect(await calls.judge({ ...call, payer }, PLACE)).toMatchObject({ ok: true, cached: false });
+        await bridged.tidy();
+        expect(kv.puts).toEqual([isWritten ? alone(call) : together(call)]);
+      });
+    }
+  });
+});
+
+describe('two layouts', () => {
+  const four = { desks: 4, few: {} };
+  const eight = { desks: 8, few: {} };
+
+  it('have one writer of a partition: whoever asks later finds what the other has kept, which then keeps alone', async () => {
+    await onBench(async ({ memory }) => {
+      const old = new Succession(memory);
+      const isSucceeded = (succession: Succession, layouts: readonly DeskLayout[], at_ms: number, now: number) =>
+        succession.isSucceeded(four, { layouts, at_ms }, now);
+      expect(isSucceeded(old, [], 0, 0)).toBe(false);
+      old.note(eight, 10);
+      // A call that began before, one that did not ask, and one that asked later.
+      expect(isSucceeded(old, [eight], 10, 20)).toBe(true);
+      expect(isSucceeded(old, [], 15, 20)).toBe(true);
+      expect(isSucceeded(old, [eight], 11, 20)).toBe(false);
+      expect(old.isSucceeded(eight, { layouts: [], at_ms: 0 }, 20)).toBe(false);
+      // A layout that keeps asking counts on, also after a restart.
+      for (let minute = 1; minute <= 60; minute++) old.note(eight, minute * MINUTE_MS);
+      for (const one of [old, new Succession(memory)]) {
+        expect(isSucceeded(one, [], 0, 100 * MINUTE_MS)).toBe(true);
+        expect(isSucceeded(one, [], 0, 111 * MINUTE_MS)).toBe(false);
+      }
+    });
+  });
+
+  it('are asked about once a minute, and the answer before counts if desk 0 does not answer', async () => {
+    let now = 0;
+    const asked: number[] = [];
+    let earlier: EarlierLayout[] = [];
+    let isAway = false;
+    const desk0 = {
+      ...LONE_DESK,
+      earlierLayouts: async () => {
+        asked.push(now);
+        if (isAway) throw Object.assign(new Error('away'), { retryable: true });
+        return { earlier, failure: null };
+      },
+    };
+    const owners = new EarlierOwners({ deskOf: () => desk0, now: () => now });
+    const layouts = async () => {
+      const found = await owners.find({ desk: 7, layout: eight }, ['0'.repeat(64)], null, { wait: true });
+      return found.ok ? found.value.asked.layouts : found.error.reason;
+    };
+    expect(await layouts()).toEqual([]);
+    earlier = [{ layout: four, until_ms: 10 * MINUTE_MS }];
+    now = MINUTE_MS - 1;
+    expect(await layouts()).toEqual([]);
+    now = MINUTE_MS;
+    expect(await layouts()).toEqual([four]);
+    isAway = true;
+    now = 2 * MINUTE_MS;
+    expect(await layouts()).toEqual([four]);
+    expect(asked).toEqual([0, MINUTE_MS, 2 * MINUTE_MS]);
+  });
+
+  it('of two versions of the Worker are not taken for desks that have nothing', async () => {
+    const earlierLayouts = async () => ({ earlier: [{ layout: four, until_ms: 1 }], failure: null });
+    const find = async () => ({ judgments: [], held: [], failure: VERSION_SKEW });
+    const owners = new EarlierOwners({ deskOf: () => ({ find, earlierLayouts }), now: () => 0 });
+    const found = await owners.find({ desk: 7, layout: eight }, ['0'.repeat(64)], null, { wait: true });
+    expect(found).toEqual({ ok: false, error: VERSION_SKEW });
+    const skewed = new EarlierOwners({
+      deskOf: () => ({ find, earlierLayouts: async () => ({ earlier: [], failure: VERSION_SKEW }) }),
+      now: () => 0,
+    });
+    expect(await skewed.find({ desk: 7, layout: eight }, ['0'], null, { wait: true })).toMatchObject({ ok: false });
   });
 });
 
@@ -496,6 +637,23 @@ describe('the order of layouts', () => {
     });
   });
 });
+
+/** The calls of a desk that no other layout came before. */
+function callsOf(bridged: BridgedJudgments, kv: StaleKv, memory: DurableObjectStorage['kv'], now: () => number) {
+  return new DeskCalls({
+    lanes: lanesOf(countingBackends(), PLACE, now),
+    failures: new FailureMemory({ ms: 5_000, entries: 10 }, now),
+    memory: new PromptMemory({ bytes: 1_000_000, liveReserve: 1 / 4, leaseMs: 1_000 }, now),
+    gate: new ConnectionGate(5),
+    bridged,
+    budgets: new BudgetLeases({ table: new ProjectTable(env.DB), now }),
+    earlier: new EarlierOwners({ deskOf: () => LONE_DESK, now }),
+    succession: new Succession(memory),
+    kv: createKvJudgmentStore(kv, createRecentJudgments({ entries: 0, chars: 0 })),
+    signing: { issuer: null, known: createKnownIssuers([]) },
+    now,
+  });
+}
 
 function callOf({ key, preimage }: Judgment) {
   const request = { kind: 'rubric', question: 'q', sources: [], criteria: [], answer: 'a' } as const;

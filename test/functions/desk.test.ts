@@ -204,7 +204,7 @@ describe('after a change of DESKS', () => {
       [4, false],
       [5, true],
     ] as const) {
-      const first = { ...(await moved(number)), store_missed: true };
+      const first = { ...(await moved(number)), missed: 'partition' as const };
       const second = sibling(first);
       // Desks of its own, which have seen no other layout.
       const scope = `layouts-${number}`;
@@ -220,6 +220,18 @@ describe('after a change of DESKS', () => {
       expect(sharedKv.values.get(`p:${scope}:${partitionName(first.key)}`)).toContain(first.key);
       expect(sharedKv.values.has(`p:${scope}:j:v1:${second.key}`)).toBe(true);
     }
+  });
+
+  it('a return to the number before writes partitions together again', async () => {
+    const scope = 'layouts-back';
+    const clientOf = (desks: number) =>
+      createDeskClient(env.JUDGE_DESK, layoutOf(desks, countingBackends().named), undefined, scope);
+    await clientOf(4).judge(await callOf(6_000_000));
+    expect(await clientOf(8).judge(await moved(6))).toMatchObject({ ok: true, cached: false });
+    const back = { ...(await moved(7)), missed: 'partition' as const };
+    expect(await clientOf(4).judge(back)).toMatchObject({ ok: true, cached: false });
+    await inKv(back, scope);
+    expect(sharedKv.values.get(`p:${scope}:${partitionName(back.key)}`)).toContain(back.key);
   });
 
   it('two owners that are asked at the same moment do not wait for each other', async () => {
@@ -327,7 +339,7 @@ describe('the calls of a turn', () => {
       const record = { v: 2, key, preimage, verdicts, usage: null, judged_at: '2026-11-23T00:00:00Z', issuer: null };
       sharedKv.values.set(`j:v1:${key}`, JSON.stringify(record));
     }
-    expect(await desk.judge({ ...missed, store_missed: true })).toMatchObject({ ok: true, cached: false });
+    expect(await desk.judge({ ...missed, missed: 'partition' })).toMatchObject({ ok: true, cached: false });
     expect(await desk.judge(unread)).toMatchObject({ ok: true, cached: true });
     expect(counting.calls).toHaveLength(1);
   });
