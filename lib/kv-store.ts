@@ -2,8 +2,8 @@
  * The judgment store of the Worker: KV behind a cache in the isolate. STORAGE.md describes the record.
  *
  * KV has no compare-and-set, and may report a miss for up to 60 s after a write elsewhere. Judgments are immutable and
- * content-addressed, so a second write of one judgment does no harm. The value of a partition has several, so only a desk
- * that knows of no other value writes it (functions/desk/finished-judgments.ts).
+ * content-addressed, so a second write of one judgment does no harm. The value of a partition has several judgments, so a
+ * desk writes it only if it knows of no other value (functions/desk/finished-tables.ts).
  */
 
 import type { Judgment } from '../src/judgments/judgment.ts';

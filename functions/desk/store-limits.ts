@@ -2,7 +2,7 @@
 
 /**
  * Judgments that wait for KV before a desk refuses new work. A desk finishes about 135 judgments/s, so it works through
- * six minutes of an outage of KV; the keys take 5 MB of memory, the records 100 MB of SQLite.
+ * six minutes of an outage of KV; their keys take 10 MB of memory, the records 100 MB of SQLite.
  */
 export const MAX_BACKLOG = 50_000;
 /** How long a judgment waits for others that go to KV in the same turn of the alarm. Each turn writes four rows. */

@@ -28,7 +28,9 @@ export const FAMILIES = {
   ]),
   citeward_judge_slot_wait_seconds: histogram('Time that a judge call waited for a slot.', ['judge']),
   citeward_judge_connection_wait_seconds: histogram('Time that a judge request waited for a connection.', ['judge']),
-  citeward_kv_writes: counter('Judgments written to KV by desks.', ['outcome']),
+  citeward_kv_writes: counter('Values written to KV by desks: the judgments of an answer, or one of them.', [
+    'outcome',
+  ]),
   citeward_desks: gauge('Desks that this request asked.', []),
   citeward_desks_unanswered: gauge('Desks that did not answer this request; their figures are missing.', []),
   citeward_desk_projects_left_out: gauge('Active projects with desks of their own that were not asked.', []),

@@ -1,6 +1,6 @@
 /**
  * A judgment: the verdicts of one request with everything that could change them. Judgments are immutable and
- * content-addressed: the key is the hash of the preimage.
+ * content-addressed: the key follows from the preimage.
  */
 import type { JudgmentKind } from './kinds/names.ts';
 import type { Verdicts } from './kinds/registry.ts';
@@ -16,7 +16,7 @@ export type JudgeIdentity = {
   readonly sampling: Readonly<Record<string, number | string | boolean>> | null;
 };
 
-/** The content whose hash is the key. Inputs appear as digests only, so a record contains no text. */
+/** The content that a key follows from. Inputs appear as digests only, so a record contains no text. */
 export type JudgmentPreimage = {
   /** The form of the key (`judgmentKey`). Version 1 is still read, and no longer written. */
   readonly v: 1 | 2;

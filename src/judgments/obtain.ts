@@ -89,7 +89,7 @@ export type ObtainedJudgment = {
   /** The name of the panel's member that was asked; absent = one judge. */
   readonly member?: string;
   /**
-   * The content that the key is the hash of. `null` if there is no judge, whose identity is part of the content, or if
+   * The content that the key follows from. `null` if there is no judge, whose identity is part of the content, or if
    * the request does not fit the judge.
    */
   readonly preimage: JudgmentPreimage | null;

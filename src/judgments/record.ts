@@ -26,7 +26,9 @@ const preimageSchema = z.strictObject({
 });
 
 const recordFields = {
-  key: sha256Schema.describe('16 digits of the partition, then 48 of the SHA-256 of the RFC 8785 JSON of `preimage`.'),
+  key: sha256Schema.describe(
+    'The partition, then the SHA-256 of the RFC 8785 JSON of `preimage`: 16 and 48 digits; version 1: the SHA-256 alone.',
+  ),
   preimage: preimageSchema,
   verdicts: verdictsSchema,
   usage: tokenUsageSchema.nullable(),
@@ -88,11 +90,12 @@ export function readPartition(text: string): StoredPartition {
   };
 }
 
-/** Checks a record from any source: its form, its key (the hash of its preimage), and the kind of its verdicts. */
+/** Checks a record from any source: its form, its key (`judgmentKey` of its preimage), and the kind of its verdicts. */
 export function readRecord(value: unknown): StoredJudgment {
   const judgment = currentForm(value);
   if (judgment === null) return invalid('the record is not a judgment of version 1 or 2');
-  if (judgmentKey(judgment.preimage) !== judgment.key) return invalid('the record does not hash to its key');
+  if (judgmentKey(judgment.preimage) !== judgment.key)
+    return invalid('the key of the record does not follow from its preimage');
   if (judgment.verdicts.kind !== judgment.preimage.kind) return invalid('the verdicts are of another kind');
   return { ok: true, judgment };
 }

@@ -1,7 +1,7 @@
 /**
  * Exports judgments from a Worker as the lines of one file. The keys are requested in parts, and the last line of the
- * file counts all judgments. Each record must hash to its key. A reply that breaks off ends the export without the last
- * line, so that an incomplete file is recognised.
+ * file counts all judgments. The key of each record must follow from its content. A reply that breaks off ends the
+ * export without the last line, so that an incomplete file is recognised.
  */
 import { reasonOf } from '../../../clients/typescript/transport.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
