@@ -47,7 +47,7 @@ describe('a partition', () => {
   });
 
   it('is read as it was first written, each record under its key', () => {
-    const file = resolve(import.meta.dirname, '../../contract/judgment-records/partition-v1.json');
+    const file = resolve(import.meta.dirname, '../../contract/judgment-records/partition-v1.jsonl');
     const text = readFileSync(file, 'utf8');
     const keys = [...text.matchAll(/"key":"([0-9a-f]{64})"/g)].map(([, key = '']) => key);
     const partition = readPartition(text);
