@@ -565,6 +565,27 @@ describe('two layouts', () => {
     });
   });
 
+  it('leave the partition of a running call to the owner that asks meanwhile', async () => {
+    await onBench(async ({ clock, kv, memory, open }) => {
+      const [first, second] = await samples(2);
+      if (first === undefined || second === undefined) throw new Error('no samples');
+      const bridged = open();
+      const succession = new Succession(memory);
+      const calls = callsOf(bridged, kv, memory, () => clock.ms, succession);
+      const payer = { project: 'default', budgets: NO_BUDGETS };
+      const judge = (judgment: Judgment) =>
+        calls.judge({ ...callOf(judgment), missed: 'partition', payer }, { desk: 0, layout: four });
+      await judge(first);
+      counting.answer = async (request) => {
+        succession.note(eight, clock.ms);
+        return lexically(request);
+      };
+      await judge(second);
+      await bridged.tidy();
+      expect(kv.puts).toEqual([together(first), alone(second)]);
+    });
+  });
+
   it('are asked about once a minute, and the answer before counts if desk 0 does not answer', async () => {
     let now = 0;
     const asked: number[] = [];
@@ -639,7 +660,13 @@ describe('the order of layouts', () => {
 });
 
 /** The calls of a desk that no other layout came before. */
-function callsOf(bridged: BridgedJudgments, kv: StaleKv, memory: DurableObjectStorage['kv'], now: () => number) {
+function callsOf(
+  bridged: BridgedJudgments,
+  kv: StaleKv,
+  memory: DurableObjectStorage['kv'],
+  now: () => number,
+  succession = new Succession(memory),
+) {
   return new DeskCalls({
     lanes: lanesOf(countingBackends(), PLACE, now),
     failures: new FailureMemory({ ms: 5_000, entries: 10 }, now),
@@ -648,7 +675,7 @@ function callsOf(bridged: BridgedJudgments, kv: StaleKv, memory: DurableObjectSt
     bridged,
     budgets: new BudgetLeases({ table: new ProjectTable(env.DB), now }),
     earlier: new EarlierOwners({ deskOf: () => LONE_DESK, now }),
-    succession: new Succession(memory),
+    succession,
     kv: createKvJudgmentStore(kv, createRecentJudgments({ entries: 0, chars: 0 })),
     signing: { issuer: null, known: createKnownIssuers([]) },
     now,
