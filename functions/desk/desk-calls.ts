@@ -274,7 +274,7 @@ export class DeskCalls {
     ticket.asks = true;
     const asked = await this.#parts.earlier.find(place, [key], preimage.judge.model, { wait: true });
     ticket.asks = false;
-    if (!asked.ok) return { made: { ok: false, failure: asked.error }, isHeld: true, asked: NOBODY };
+    if (!asked.ok) return { made: { ok: false, failure: asked.error }, isHeld: true, asked: NO_LAYOUTS };
     const { judgments, held, asked: layouts } = asked.value;
     const [judgment] = judgments;
     return { made: judgment === undefined ? null : found(judgment), isHeld: held.length > 0, asked: layouts };
@@ -350,7 +350,7 @@ export class DeskCalls {
   }
 }
 
-const NOBODY: AskedLayouts = { layouts: [], at_ms: 0 };
+const NO_LAYOUTS: AskedLayouts = { layouts: [], at_ms: 0 };
 
 /**
  * Waits for a judgment. A judge returns by its deadline, counted from its last connection; a stuck one occupies its slot

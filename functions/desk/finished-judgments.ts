@@ -116,9 +116,11 @@ export class BridgedJudgments {
     const waiting = this.#tables.waiting(this.#now, this.#isRunning);
     let refused = false;
     const work = async (): Promise<void> => {
-      for (const one of waiting) {
-        if (refused || this.#now() >= end) return;
-        if (!(await this.#toKv(one))) refused = true;
+      // Asked before the next write is taken: a partition that was taken counts as tried.
+      while (!refused && this.#now() < end) {
+        const next = waiting.next();
+        if (next.done === true) return;
+        if (!(await this.#toKv(next.value))) refused = true;
       }
     };
     try {

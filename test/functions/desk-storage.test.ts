@@ -544,7 +544,7 @@ describe('two layouts', () => {
   const four = { desks: 4, few: {} };
   const eight = { desks: 8, few: {} };
 
-  it('have one writer of a partition: whoever asks later finds what the other has kept, which then keeps alone', async () => {
+  it('have one writer of a partition: after one owner has asked, calls of the other that did not ask later go alone', async () => {
     await onBench(async ({ memory }) => {
       const old = new Succession(memory);
       const isSucceeded = (succession: Succession, layouts: readonly DeskLayout[], at_ms: number, now: number) =>
