@@ -344,8 +344,8 @@ export class DeskCalls {
     const { bridged, now, succession } = this.#parts;
     const { storeProblem, earlier } = lookedUp;
     const isWritten = earlier.isHeld || (await this.#isWritten(judgment.key, lookedUp));
-    // Nothing is awaited between these two: from when an owner under another layout asks, this desk keeps alone.
-    await bridged.keep(judgment, isWritten || succession.isSucceeded(layout, earlier.asked, now()));
+    // Asked when the row is written: from when an owner under another layout asks, this desk keeps alone.
+    await bridged.keep(judgment, () => isWritten || succession.isSucceeded(layout, earlier.asked, now()));
     return { ok: true, judgment, cached: false, stored: true, storeProblem };
   }
 }

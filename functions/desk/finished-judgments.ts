@@ -14,7 +14,7 @@ import type { StoreReceipt } from '../../src/judgments/store.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { ConnectionGate } from './connection-gate.ts';
 import type { FinishedTables, WaitingRecord, WaitingWrite } from './finished-tables.ts';
-import { GATHER_MS, KV_PUTS_AT_ONCE } from './store-limits.ts';
+import { GATHER_MS, KV_PUTS_AT_ONCE, STORE_TOGETHER_MS } from './store-limits.ts';
 
 /** When the alarm tries again after KV has refused a write, or after a turn that failed. */
 const RETRY_MS = 60_000;
@@ -46,6 +46,8 @@ export class BridgedJudgments {
   readonly #isRunning: BridgeParts['isRunning'];
   /** When the alarm wakes the desk, in milliseconds since 1970; `null` = it is not set, or not since the start. */
   #wakesAt: number | null = null;
+  /** When the judgments are stored that wait now; `null` = none waits. */
+  #storing: Promise<void> | null = null;
 
   constructor({ tables, kv, gate, alarms, now, maxBacklog, isRunning }: BridgeParts) {
     this.#tables = tables;
@@ -79,13 +81,23 @@ export class BridgedJudgments {
   }
 
   /**
-   * Stores a judgment. The platform sends a reply only after the row is safe, so a reply may say that it is stored.
-   * @param isAlone KV may have a value of the judgment's partition, which this desk did not write.
+   * Stores a judgment, with those that end in the next milliseconds: a transaction waits for the disk. The platform sends
+   * a reply only after the row is safe, so a reply may say that it is stored.
+   * @param isAlone KV may have a value of the judgment's partition, which this desk did not write. Asked when the row is
+   * written.
    */
-  async keep(judgment: Judgment, isAlone: boolean): Promise<void> {
+  async keep(judgment: Judgment, isAlone: () => boolean): Promise<void> {
+    this.#storing ??= this.#nextTransaction();
+    await this.#storing;
     const now = this.#now();
-    this.#tables.add(judgment.key, JSON.stringify(judgment), now, isAlone || judgment.preimage.v === 1);
+    this.#tables.add(judgment.key, JSON.stringify(judgment), now, isAlone() || judgment.preimage.v === 1);
     if (this.#wakesAt === null || this.#wakesAt > now + GATHER_MS) await this.#wakeAt(now + GATHER_MS);
+  }
+
+  /** All who wait for it go on in one turn of the event loop, whose rows are one transaction. */
+  async #nextTransaction(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, STORE_TOGETHER_MS));
+    this.#storing = null;
   }
 
   /** Sets the alarm. It is noted before the first await, so judgments that end together set it once. */

@@ -5,6 +5,8 @@
  * six minutes of an outage of KV; their keys take 10 MB of memory, the records 100 MB of SQLite.
  */
 export const MAX_BACKLOG = 50_000;
+/** How long a judgment waits for others that a desk stores in the same transaction. */
+export const STORE_TOGETHER_MS = 4;
 /** How long a judgment waits for others that go to KV in the same turn of the alarm. Each turn writes four rows. */
 export const GATHER_MS = 2_000;
 /**

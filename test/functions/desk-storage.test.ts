@@ -126,13 +126,43 @@ function fromTheFuture(sql: SqlStorage, table: string, key: string): string {
 beforeEach(resetCounting);
 
 describe('a finished judgment', () => {
+  it('is stored in one transaction with those that end in the same milliseconds', async () => {
+    await onBench(async ({ sql, open }) => {
+      const bridged = open();
+      const rows = (): number => tablesIn(sql).flatMap((name) => sql.exec(`SELECT key FROM ${name}`).toArray()).length;
+      const [first, second, third] = await samples(3);
+      if (first === undefined || second === undefined || third === undefined) throw new Error('too few samples');
+      const kept = [bridged.keep(first, () => false), bridged.keep(second, () => false)];
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      expect(rows()).toBe(0);
+      const seen = Promise.race([...kept, bridged.keep(third, () => false)]).then(rows);
+      expect(await seen).toBe(3);
+      await Promise.all(kept);
+    });
+  });
+
+  it('goes alone if that turns out while it waits for its transaction', async () => {
+    await onBench(async ({ clock, kv, open }) => {
+      const bridged = open();
+      const [judgment] = await samples(1);
+      if (judgment === undefined) throw new Error('no samples');
+      let isAlone = false;
+      const kept = bridged.keep(judgment, () => isAlone);
+      isAlone = true;
+      await kept;
+      clock.ms += 2_000;
+      await bridged.tidy();
+      expect([...kv.values.keys()]).toEqual([alone(judgment)]);
+    });
+  });
+
   it('goes to KV in the next turn of the alarm, and is dropped with its table ten minutes later', async () => {
     await onBench(async ({ clock, alarm, kv, sql, open }) => {
       const bridged = open();
       const [first, second] = await samples(2);
       if (first === undefined || second === undefined) throw new Error('no samples');
-      await bridged.keep(first, false);
-      await bridged.keep(second, false);
+      await bridged.keep(first, () => false);
+      await bridged.keep(second, () => false);
       expect([kv.puts, alarm.at]).toEqual([[], clock.ms + 2_000]);
       expect(bridged.find(second.key)).toEqual(second);
       await bridged.tidy();
@@ -155,7 +185,7 @@ describe('a finished judgment', () => {
       const bridged = open();
       const judgment = await sampleJudgment(1);
       kv.refusesWrites = true;
-      await bridged.keep(judgment, false);
+      await bridged.keep(judgment, () => false);
       for (let day = 0; day < 3; day++) {
         clock.ms += 24 * 60 * MINUTE_MS;
         await bridged.tidy();
@@ -173,7 +203,7 @@ describe('a finished judgment', () => {
       const all = await samples(6);
       for (const [position, judgment] of all.entries()) {
         const bridged = open();
-        await bridged.keep(judgment, false);
+        await bridged.keep(judgment, () => false);
         // Each table gets two; every other restart comes before the alarm.
         if (position % 2 === 1) clock.ms += 5 * MINUTE_MS;
         if (position % 3 !== 0) await open().tidy();
@@ -199,7 +229,7 @@ describe('a finished judgment', () => {
     });
     await onBench(async ({ kv, open }) => {
       const bridged = open();
-      for (const judgment of await samples(10)) await bridged.keep(judgment, false);
+      for (const judgment of await samples(10)) await bridged.keep(judgment, () => false);
       await bridged.tidy();
       expect([kv.puts.length, peak]).toEqual([10, 3]);
     }, slowly);
@@ -225,14 +255,14 @@ describe('the judgments of one answer', () => {
       const [first, second] = await ofOneAnswer(2);
       const bridged = open();
       clock.ms += 5 * MINUTE_MS - 1;
-      await bridged.keep(first, false);
+      await bridged.keep(first, () => false);
       running.add(partitionOf(first.key));
       await bridged.tidy();
       expect([kv.puts, alarm.at]).toEqual([[], clock.ms + 2_000]);
       clock.ms += 59_999;
       await bridged.tidy();
       expect(kv.puts).toEqual([]);
-      await bridged.keep(second, false);
+      await bridged.keep(second, () => false);
       running.clear();
       await bridged.tidy();
       expect(contents(kv, [first, second])).toEqual({ [together(first)]: [0, 1] });
@@ -245,12 +275,12 @@ describe('the judgments of one answer', () => {
     await onBench(async ({ clock, kv, running, open }) => {
       const [first, second] = await ofOneAnswer(2);
       const bridged = open();
-      await bridged.keep(first, false);
+      await bridged.keep(first, () => false);
       running.add(partitionOf(first.key));
       clock.ms += 60_000;
       await bridged.tidy();
       clock.ms += MINUTE_MS;
-      await bridged.keep(second, false);
+      await bridged.keep(second, () => false);
       running.clear();
       await bridged.tidy();
       expect(contents(kv, [first, second])).toEqual({ [together(first)]: [0], [alone(second)]: [1] });
@@ -265,11 +295,11 @@ describe('the judgments of one answer', () => {
     await onBench(async ({ clock, kv, open }) => {
       const [first, second] = await ofOneAnswer(2);
       const bridged = open();
-      await bridged.keep(first, false);
+      await bridged.keep(first, () => false);
       await bridged.tidy();
       clock.ms += 9 * MINUTE_MS;
       // Its caller read KV eight minutes ago, and a stale miss lasts another minute.
-      await bridged.keep(second, false);
+      await bridged.keep(second, () => false);
       kv.refusesWrites = true;
       clock.ms += 2 * MINUTE_MS;
       await bridged.tidy();
@@ -286,12 +316,12 @@ describe('the judgments of one answer', () => {
     await onBench(async ({ clock, kv, open }) => {
       const [first, second] = await ofOneAnswer(2);
       const bridged = open();
-      await bridged.keep(first, false);
+      await bridged.keep(first, () => false);
       kv.holdsWrites();
       const turn = bridged.tidy();
       await vi.waitFor(() => expect(kv.writesWaiting).toBe(1));
       clock.ms += 5 * MINUTE_MS;
-      await bridged.keep(second, false);
+      await bridged.keep(second, () => false);
       kv.lets();
       kv.refusesWrites = false;
       await turn;
@@ -308,11 +338,11 @@ describe('the judgments of one answer', () => {
     await onBench(async ({ kv, open }) => {
       const [first, second] = await ofOneAnswer(2);
       const bridged = open();
-      await bridged.keep(first, false);
+      await bridged.keep(first, () => false);
       kv.losesReceipts = true;
       await bridged.tidy();
       kv.losesReceipts = false;
-      await bridged.keep(second, false);
+      await bridged.keep(second, () => false);
       await bridged.tidy();
       await bridged.tidy();
       expect(kv.puts).toEqual([together(first), together(first), alone(second)]);
@@ -330,7 +360,7 @@ describe('the judgments of one answer', () => {
         return exec<T>(query, ...bindings);
       };
       const bridged = open();
-      for (const judgment of all) await bridged.keep(judgment, false);
+      for (const judgment of all) await bridged.keep(judgment, () => false);
       await bridged.tidy();
       await bridged.tidy();
       expect([kv.puts.length, reads]).toEqual([1 + (300 - 64), 2]);
@@ -366,7 +396,7 @@ describe('the judgments of one answer', () => {
             const call = judging.shift();
             if (call === undefined) return;
             // As in desk-calls.ts.
-            await bridged.keep(call.judgment, call.isWritten || clock.ms - call.at_ms > 8 * MINUTE_MS);
+            await bridged.keep(call.judgment, () => call.isWritten || clock.ms - call.at_ms > 8 * MINUTE_MS);
             finished.push(call.judgment);
           },
           async write(choice) {
@@ -440,14 +470,14 @@ describe('a record of a later version', () => {
       const [strange, ...others] = all;
       if (strange === undefined) throw new Error('no samples');
       const before = open();
-      for (const judgment of all) await before.keep(judgment, false);
+      for (const judgment of all) await before.keep(judgment, () => false);
       const [table = ''] = tablesIn(sql);
       const record = fromTheFuture(sql, table, strange.key);
 
       const bridged = open();
       clock.ms += 5 * MINUTE_MS;
       const later = await sampleJudgment(9);
-      await bridged.keep(later, false);
+      await bridged.keep(later, () => false);
       await bridged.tidy();
       expect(kv.puts).toEqual([...others, later].map(together));
       expect(bridged.find(strange.key)).toBeNull();
