@@ -4,9 +4,9 @@
  * latencies, the CPU time of workerd for a rollout, and its memory; then LongTraceRL's adapter beside a minimal FastAPI
  * server, and the memory over many fresh rollouts. Another reply than 200 ends the benchmark.
  *
- *     node bench/serve.ts [--seconds 8] [--rollouts 20000]
+ *     node bench/serve.ts [--seconds 8] [--rollouts 20000] [--processes 1]
  *
- * --seconds: time of a row, 1 to 600. --rollouts: those of the memory, 0 to 1,000,000.
+ * --seconds: time of a row, 1 to 600. --rollouts: those of the memory, 0 to 1,000,000. --processes: those of workerd.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureServeFiles } from '../scripts/build-serve.ts';
+import { MAX_PROCESSES } from '../serve/processes.ts';
 import { type Server, startServer } from '../serve/server.ts';
 import { freePort, Load, type LoadedRoute, median } from './load.ts';
 import { cpuOf } from './local-worker.ts';
@@ -106,12 +107,17 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
-function residentMb(pid: number): number {
-  const kilobytes = /^VmRSS:\s*(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kilobytes) / 1_024;
+function residentMb(pids: readonly number[]): number {
+  const kilobytes = pids.map((pid) => /^VmRSS:\s*(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return kilobytes.reduce((sum, one) => sum + Number(one), 0) / 1_024;
 }
 
-async function measureRow(agent: Agent, { pid, url }: Server, { name, goal, group }: Row, ms: number): Promise<void> {
+/** Microseconds of CPU time that the processes have used. */
+function cpuOfAll(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + cpuOf(pid), 0);
+}
+
+async function measureRow(agent: Agent, { pids, url }: Server, { name, goal, group }: Row, ms: number): Promise<void> {
   const port = Number(new URL(url).port);
   // Numbers of the warm-up are not those of the measurement, so its judgments are fresh.
   await send(
@@ -120,23 +126,23 @@ async function measureRow(agent: Agent, { pid, url }: Server, { name, goal, grou
     (n) => group(50_000 + n),
     (sent) => sent >= WARM_UP_GROUPS,
   );
-  const cpu = cpuOf(pid);
+  const cpu = cpuOfAll(pids);
   const until = performance.now() + ms;
   const { rollouts, ms: took_ms, latencies_ms } = await send(agent, port, group, () => performance.now() > until);
   const cells = [
     name.padEnd(22),
     `${((rollouts * 1_000) / took_ms).toFixed(0)}/s`.padStart(8),
-    `${((cpuOf(pid) - cpu) / 1_000 / rollouts).toFixed(2)} ms`.padStart(9),
+    `${((cpuOfAll(pids) - cpu) / 1_000 / rollouts).toFixed(2)} ms`.padStart(9),
     `${percentile(latencies_ms, 0.5).toFixed(0)} ms`.padStart(9),
     `${percentile(latencies_ms, 0.99).toFixed(0)} ms`.padStart(9),
-    `${residentMb(pid).toFixed(0)} MB`.padStart(8),
+    `${residentMb(pids).toFixed(0)} MB`.padStart(8),
     `  ${goal}`,
   ];
   console.log(cells.join(''));
 }
 
 /** LongTraceRL's adapter beside a FastAPI server of its shape, in turns. */
-async function measureLongTrace({ pid, url }: Server): Promise<void> {
+async function measureLongTrace({ pids, url }: Server): Promise<void> {
   const fastApi = await startFastApi();
   if (fastApi === null) {
     console.log(`LongTraceRL's adapter against FastAPI: ${NO_FASTAPI}`);
@@ -148,8 +154,8 @@ async function measureLongTrace({ pid, url }: Server): Promise<void> {
       const text = longTraceBody(chars);
       const body = (): string => text;
       const routes = [
-        { port: Number(new URL(url).port), path: LONGTRACERL_PATH, body, pid },
-        { port: fastApi.port, path: '/evaluate', body, pid: fastApi.pid },
+        { port: Number(new URL(url).port), path: LONGTRACERL_PATH, body, pids },
+        { port: fastApi.port, path: '/evaluate', body, pids: fastApi.pid === null ? [] : [fastApi.pid] },
       ];
       const [ours, theirs] = await inTurns(load, routes);
       if (ours === undefined || theirs === undefined) throw new Error('two routes are measured');
@@ -165,7 +171,7 @@ async function measureLongTrace({ pid, url }: Server): Promise<void> {
   }
 }
 
-type Measurable = LoadedRoute & { readonly pid: number | null };
+type Measurable = LoadedRoute & { readonly pids: readonly number[] };
 
 /** Requests per second of each route, and the CPU time of its server for one: the medians of some rounds. */
 async function inTurns(load: Load, routes: readonly Measurable[]) {
@@ -174,19 +180,19 @@ async function inTurns(load: Load, routes: readonly Measurable[]) {
   for (let round = 0; round <= LONGTRACERL_ROUNDS; round++) {
     for (const { route, per_s, cpu_ms } of rounds) {
       await load.waitUntilUp(route);
-      const [used, started] = [cpuOf(route.pid), performance.now()];
+      const [used, started] = [cpuOfAll(route.pids), performance.now()];
       const speed = await load.requestsPerSecond(route);
       const requests = (speed * (performance.now() - started)) / 1_000;
       if (round === 0) continue;
       per_s.push(speed);
-      cpu_ms.push((cpuOf(route.pid) - used) / 1_000 / requests);
+      cpu_ms.push((cpuOfAll(route.pids) - used) / 1_000 / requests);
     }
   }
   return rounds.map(({ per_s, cpu_ms }) => ({ per_s: median(per_s), cpu_ms: median(cpu_ms) }));
 }
 
 /** Memory while fresh judgments of a run are recorded. */
-async function measureMemory(agent: Agent, { pid, url }: Server, rollouts: number): Promise<void> {
+async function measureMemory(agent: Agent, { pids, url }: Server, rollouts: number): Promise<void> {
   const port = Number(new URL(url).port);
   const quarter = Math.ceil(rollouts / 4 / GROUP_SIZE);
   const memory: string[] = [];
@@ -198,23 +204,28 @@ async function measureMemory(agent: Agent, { pid, url }: Server, rollouts: numbe
       (n) => recorded(judged(0, number(n)), 'memory', number(n)),
       (sent) => sent >= quarter,
     );
-    memory.push(`${residentMb(pid).toFixed(0)} MB`);
+    memory.push(`${residentMb(pids).toFixed(0)} MB`);
   }
   console.log(`memory after each quarter of ${rollouts} fresh, recorded rollouts: ${memory.join(', ')}`);
 }
 
 /** @throws RangeError if the option is no whole number of its range. */
-function countOf(option: 'seconds' | 'rollouts', [least, most]: readonly [number, number]): number {
+function countOf(option: 'seconds' | 'rollouts' | 'processes', [least, most]: readonly [number, number]): number {
   const count = Number(values[option]);
   if (Number.isInteger(count) && count >= least && count <= most) return count;
   throw new RangeError(`--${option}: expected a whole number from ${least} to ${most}`);
 }
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '8' }, rollouts: { type: 'string', default: '20000' } },
+  options: {
+    seconds: { type: 'string', default: '8' },
+    rollouts: { type: 'string', default: '20000' },
+    processes: { type: 'string', default: '1' },
+  },
 });
 const ms = 1_000 * countOf('seconds', [1, 600]);
 const rollouts = countOf('rollouts', [0, 1_000_000]);
+const processes = countOf('processes', [1, MAX_PROCESSES]);
 const folder = mkdtempSync(join(tmpdir(), 'citeward-bench-'));
 const judgePort = await freePort();
 const judge = spawn(process.execPath, [resolve(import.meta.dirname, 'stub-judge.ts'), String(judgePort)]);
@@ -224,7 +235,7 @@ const backends = DELAYS_MS.map((delay_ms) => ({
   base_url: `http://127.0.0.1:${judgePort}/${delay_ms}/v1`,
 }));
 const server = await startServer({
-  ...{ files: await ensureServeFiles(), state: join(folder, 'state'), host: '127.0.0.1', port: 0 },
+  ...{ files: await ensureServeFiles(), state: join(folder, 'state'), host: '127.0.0.1', port: 0, processes },
   settings: {
     ALLOW_ANONYMOUS: 'true',
     ALLOW_LEXICAL_JUDGE: 'true',

@@ -93,6 +93,7 @@ async function bundleWorkers(folder: string): Promise<void> {
     [SERVE_FILES.stores]: 'serve/workers/stores.ts',
     [SERVE_FILES.assets]: 'serve/workers/assets.ts',
     [SERVE_FILES.rateLimit]: 'serve/workers/rate-limit.ts',
+    [SERVE_FILES.remoteObjects]: 'serve/workers/remote-objects.ts',
     [SERVE_FILES.fakeAi]: 'fake-ai/index.ts',
   };
   for (const [file, entry] of Object.entries(entries)) {

@@ -75,7 +75,10 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
     if (error instanceof ServeError) throw new LocalWorkerError(error.message, log.join('\n'));
     throw error;
   }
-  const { url, pid: group } = server;
+  const {
+    url,
+    pids: [group = 0],
+  } = server;
   // Kills workerd on any exit of this process, including uncaught exceptions.
   const killOnExit = (): void => {
     signalGroup(group, 'SIGKILL');

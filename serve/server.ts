@@ -2,17 +2,18 @@
  * Runs the Worker in workerd on this machine: the process, its start and its end. The data is in a folder that one
  * server at a time uses.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { requireFreeAddress } from './address.ts';
-import { configurationText, variableOf } from './configuration.ts';
-import { endLeftProcess, guardProcess, PROCESS_FILE } from './guard-process.ts';
-import { type LogLine, onLogLine } from './log-lines.ts';
+import { type Listener, listenOn, requireFreeAddress } from './address.ts';
+import { configurationText, SOCKET_FOLDER, socketsOf, variableOf } from './configuration.ts';
+import { endLeftProcesses, guardProcesses, PROCESS_FILE } from './guard-process.ts';
+import type { LogLine } from './log-lines.ts';
+import { endingOrder, planProcesses } from './processes.ts';
 import { ServeError } from './serve-error.ts';
 import { lockState } from './state-lock.ts';
 import { SERVE_FILES, type WorkerDescription, workerDescriptionSchema } from './worker-description.ts';
 import { workerdPath } from './workerd-path.ts';
+import { startWorkerd, type WorkerdProcess } from './workerd-process.ts';
 
 export type ServerOptions = {
   /** Folder with the files of the build (scripts/build-serve.ts). */
@@ -24,6 +25,8 @@ export type ServerOptions = {
   readonly port: number;
   /** Variables and secrets of the Worker. They override the variables of wrangler.toml. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Number of processes of workerd, 1 to MAX_PROCESSES; default 1. */
+  readonly processes?: number;
   /** Binds the fake of Workers AI as AI. Default: there is no AI binding. */
   readonly hasFakeAi?: boolean;
   /** Time limit of the start, in milliseconds; default 60,000. A loaded machine takes its time. */
@@ -34,8 +37,8 @@ export type ServerOptions = {
 export type Server = {
   /** `http://HOST:PORT`; the loopback address if the server listens on all addresses. */
   readonly url: string;
-  /** Process id of workerd, which leads a process group of its own. */
-  readonly pid: number;
+  /** Process ids of workerd. Each leads a process group of its own. */
+  readonly pids: readonly number[];
   /** Resolves when workerd has ended, with what ended it. */
   readonly ended: Promise<string>;
   /** Takes no new connections, lets running requests end, and kills what still runs after the limit. Idempotent. */
@@ -46,6 +49,12 @@ export type Server = {
 
 const START_MS = 60_000;
 const POLL_MS = 25;
+
+/**
+ * Settings that differ from those of a deployment. workerd has no limit of connections, so one desk calls all judges;
+ * more would only divide its transactions and messages.
+ */
+const SETTINGS: Readonly<Record<string, string>> = { DESKS: '1' };
 
 /**
  * Starts workerd and waits until the Worker answers.
@@ -60,86 +69,140 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   await mkdir(objects, { recursive: true });
   const lock = lockState(state);
   try {
-    await endLeftProcess(state);
-    await requireFreeAddress(options.host, options.port);
+    await endLeftProcesses(state);
     const description = await readDescription(options.files);
-    const settings = { ...description.variables, ...options.settings };
-    const configuration = join(state, 'workerd.capnp');
-    await writeFile(
-      configuration,
-      configurationText({
-        description,
-        files: resolve(options.files),
-        objects,
-        address: addressOf(options.host, options.port),
-        settings: Object.keys(settings),
-        certificates: await extraCertificates(),
-        hasFakeAi: options.hasFakeAi ?? false,
-      }),
-    );
+    const classes = description.durable_objects.map(({ class_name }) => class_name);
+    const processes = planProcesses(options.processes ?? 1, classes);
+    const isShared = processes.filter(({ answers }) => answers).length > 1;
+    await requireFreeAddress(options.host, options.port);
+    await rm(join(state, SOCKET_FOLDER), { recursive: true, force: true });
+    // Whoever can open a socket can call all objects.
+    await mkdir(join(state, SOCKET_FOLDER), { mode: 0o700 });
+    const settings = { ...SETTINGS, ...description.variables, ...options.settings };
     const variables = Object.entries(settings).map(([name, value]) => [variableOf(name), value]);
-    const child = spawn(workerd, ['serve', '--experimental', '--import-path=/', '--control-fd=3', configuration], {
-      // A group of its own: Ctrl-C reaches this process, which then stops workerd in order.
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      env: { ...process.env, ...Object.fromEntries(variables) },
-    });
-    return await attend(child, options, state, lock);
+    const parts = {
+      description,
+      processes,
+      files: resolve(options.files),
+      objects,
+      address: isShared ? null : addressOf(options.host, options.port),
+      settings: Object.keys(settings),
+      certificates: await extraCertificates(),
+      hasFakeAi: options.hasFakeAi ?? false,
+    };
+    for (const plan of processes) {
+      await writeFile(configurationOf(state, plan.name), configurationText({ ...parts, process: plan }));
+    }
+    const log = new StartLog(options.onLog);
+    const start = (listener: Listener | null): WorkerdProcess[] =>
+      processes.map((plan) =>
+        startWorkerd({
+          workerd,
+          plan,
+          configuration: configurationOf(state, plan.name),
+          sockets: socketsOf({ ...parts, process: plan }).length,
+          descriptor: listener?.descriptor ?? null,
+          folder: state,
+          variables: Object.fromEntries(variables),
+          onLog: (line) => log.add(line),
+        }),
+      );
+    const listener = isShared ? await listenOn(options.host, options.port) : null;
+    // Nothing is awaited while this process, too, could accept connections.
+    const started = start(listener);
+    listener?.close();
+    return await attend(started, options, { state, lock, log, port: listener?.port ?? null });
   } catch (error) {
     lock.close();
     throw error;
   }
 }
 
-/** Follows a started workerd until it answers. */
-async function attend(
-  child: ChildProcess,
-  { host, onLog, start_ms = START_MS }: ServerOptions,
-  state: string,
-  lock: { close(): void },
-): Promise<Server> {
-  const { pid } = child;
-  const lastLines: string[] = [];
-  const badSetting = Promise.withResolvers<string>();
-  onLogLine(child, (line) => {
-    lastLines.push(line.message);
-    if (lastLines.length > 20) lastLines.shift();
+function configurationOf(state: string, process: string): string {
+  return join(state, `workerd-${process}.capnp`);
+}
+
+/** What the processes have logged while they start: it says why they did not. */
+class StartLog {
+  readonly #onLog: (line: LogLine) => void;
+  readonly #last: string[] = [];
+  readonly #badSetting = Promise.withResolvers<string>();
+  /** The problem of a setting that the Worker has reported. */
+  readonly badSetting = this.#badSetting.promise;
+
+  constructor(onLog: (line: LogLine) => void) {
+    this.#onLog = onLog;
+  }
+
+  add(line: LogLine): void {
+    this.#last.push(line.message);
+    if (this.#last.length > LINES_KEPT) this.#last.shift();
     const problem = badSettingOf(line);
-    if (problem !== null) badSetting.resolve(problem);
-    onLog(line);
-  });
-  const ended = new Promise<string>((end) => {
-    child.once('error', (error) => end(`workerd could not be started: ${error.message}`));
-    child.once('exit', (code, signal) => end(`workerd ended with ${signal ?? `exit code ${code}`}`));
-  }).then((reason) => {
-    guard?.release();
+    if (problem !== null) this.#badSetting.resolve(problem);
+    this.#onLog(line);
+  }
+
+  get text(): string {
+    return this.#last.join('\n');
+  }
+}
+
+const LINES_KEPT = 20;
+
+type Surroundings = {
+  readonly state: string;
+  readonly lock: { close(): void };
+  readonly log: StartLog;
+  /** Port of a shared socket; `null` = workerd says it. */
+  readonly port: number | null;
+};
+
+/** Follows started processes until the Worker answers. If one ends, all end. */
+async function attend(
+  processes: readonly WorkerdProcess[],
+  { host, start_ms = START_MS }: ServerOptions,
+  { state, lock, log, port }: Surroundings,
+): Promise<Server> {
+  const pids = processes.map(({ pid }) => pid);
+  const guard = guardProcesses(pids.filter((pid) => pid > 0));
+  const signalAll = (signal: NodeJS.Signals): void => {
+    for (const one of processes) one.signal(signal);
+  };
+  let isStopping = false;
+  const ended = Promise.race(processes.map((one) => one.ended)).then(async (reason) => {
+    if (!isStopping) signalAll('SIGKILL');
+    await Promise.all(processes.map((one) => one.ended));
+    guard.release();
     lock.close();
     return reason;
   });
-  const guard = pid === undefined ? null : guardProcess(pid);
   const kill = async (): Promise<void> => {
-    child.kill('SIGKILL');
+    signalAll('SIGKILL');
     await ended;
   };
   try {
-    if (pid !== undefined) await writeFile(join(state, PROCESS_FILE), String(pid));
+    await writeFile(join(state, PROCESS_FILE), pids.join('\n'));
     const failed = ended.then((reason): never => {
-      throw new ServeError(`${reason}:\n${lastLines.join('\n')}`, null);
+      throw new ServeError(`${reason}:\n${log.text}`, null);
     });
-    const listening = portOf(child);
-    const url = `http://${addressOf(reachableHost(host), await Promise.race([listening, failed]))}`;
+    const ports = await Promise.race([Promise.all(processes.map(({ listening }) => listening)), failed]);
+    const url = `http://${addressOf(reachableHost(host), port ?? ports.find((one) => one !== null) ?? 0)}`;
     if (!(await Promise.race([waitUntilUp(url, start_ms), failed]))) {
       // The reply may be faster than the log, which says more.
-      const problem = await Promise.race([badSetting.promise, failed]);
+      const problem = await Promise.race([log.badSetting, failed]);
       throw new ServeError(problem, 'Correct the setting and start again.');
     }
     const stop = async (limit_ms: number): Promise<void> => {
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), limit_ms);
+      isStopping = true;
+      const timer = setTimeout(() => signalAll('SIGKILL'), limit_ms);
+      for (const group of endingOrder(processes)) {
+        for (const one of group) one.signal('SIGTERM');
+        await Promise.all(group.map((one) => one.ended));
+      }
       await ended;
       clearTimeout(timer);
     };
-    return { url, pid: pid ?? 0, ended, stop, kill };
+    return { url, pids, ended, stop, kill };
   } catch (error) {
     await kill();
     throw error;
@@ -168,21 +231,6 @@ function addressOf(host: string, port: number): string {
 function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '*') return '127.0.0.1';
   return host === '::' ? '::1' : host;
-}
-
-/** The port that workerd reports on its control channel. */
-function portOf(child: ChildProcess): Promise<number> {
-  const control = child.stdio[3];
-  return new Promise((found) => {
-    let text = '';
-    control?.on('data', (bytes: Buffer) => {
-      text += bytes.toString();
-      for (const line of text.split('\n').slice(0, -1)) {
-        const event: { readonly event?: unknown; readonly port?: unknown } = JSON.parse(line);
-        if (event.event === 'listen' && typeof event.port === 'number') found(event.port);
-      }
-    });
-  });
 }
 
 /** Waits until the Worker answers. Returns whether its settings are well-formed; if not, it logs which is not. */

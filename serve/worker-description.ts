@@ -49,6 +49,7 @@ export const SERVE_FILES = {
   stores: 'stores.js',
   assets: 'assets.js',
   rateLimit: 'rate-limit.js',
+  remoteObjects: 'remote-objects.js',
   fakeAi: 'fake-ai.js',
   dashboard: 'dashboard',
 } as const;

@@ -6,18 +6,20 @@
 import type { Environment } from '../../functions/environment.ts';
 import citeward from '../../functions/index.ts';
 import { JudgeDesk as PlatformDesk } from '../../functions/judge-desk.ts';
-import type { ClockEntry } from './stores.ts';
+import type { ObjectMethods } from './object-calls.ts';
 
 export * from '../../functions/index.ts';
+export { ObjectsEntry } from './objects-entry.ts';
 
 type ServeEnvironment = Environment & {
-  readonly SERVE_CLOCK: Service<typeof ClockEntry>;
+  /** The cron triggers, which may be in another process. */
+  readonly SERVE_CLOCK: Pick<ObjectMethods, 'start'>;
   /** Paths of the dashboard's files. */
   readonly SERVE_ASSET_PATHS: Readonly<Record<string, true>>;
 };
 
 /** Calls of a desk that wait for response headers. workerd itself has no limit; a process often has 1,024 sockets. */
-const CALLS_WITHOUT_HEADERS = 64;
+const CALLS_WITHOUT_HEADERS = 256;
 
 /** A desk without the limit of the platform, which lets an object have six connections. */
 export class JudgeDesk extends PlatformDesk {

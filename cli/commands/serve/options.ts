@@ -1,6 +1,7 @@
 /** The flags of `citeward serve`, and what they and the file of settings say. */
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { MAX_PROCESSES } from '../../../serve/processes.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
@@ -19,6 +20,10 @@ export const serveSyntax: CommandSyntax = {
     { name: 'host', kind: 'text', value: 'ADDRESS', help: `Address to listen on (default ${DEFAULT_HOST}).` },
     { name: 'state', kind: 'text', value: 'DIR', help: `Folder that keeps the data (default ${DEFAULT_STATE}).` },
     { name: 'settings', kind: 'text', value: 'FILE', help: 'File of settings, as NAME=value lines.' },
+    {
+      ...{ name: 'processes', kind: 'text', value: 'N' },
+      help: `Processes of workerd, each with one thread (default 1; at most ${MAX_PROCESSES}).`,
+    },
     { name: 'var', kind: 'list', value: 'NAME=VALUE', help: 'One setting; it overrides the file. May be repeated.' },
   ],
   details: [
@@ -37,6 +42,7 @@ export type ServeOptions = {
   /** Absolute. */
   readonly state: string;
   readonly settings: Readonly<Record<string, string>>;
+  readonly processes: number;
 };
 
 /** Reads the command line and the file of settings. @throws UsageError */
@@ -47,6 +53,7 @@ export async function readServeOptions(flags: Flags, defaults: Partial<ServeOpti
   return {
     host: flags.text('host') ?? defaults.host ?? DEFAULT_HOST,
     port: flags.count('port', { min: 0, max: MAX_PORT }) ?? defaults.port ?? DEFAULT_PORT,
+    processes: flags.count('processes', { min: 1, max: MAX_PROCESSES }) ?? defaults.processes ?? 1,
     state: resolve(flags.text('state') ?? defaults.state ?? DEFAULT_STATE),
     settings: {
       ...defaults.settings,
