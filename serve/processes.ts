@@ -20,28 +20,33 @@ export const MAX_PROCESSES = 64;
 const JUDGE_CLASS = 'JudgeDesk';
 
 /**
- * Plans 1 to MAX_PROCESSES processes. The first has whatever no other has; the second calls the judges; more of them
- * only answer requests.
+ * Plans 1 to MAX_PROCESSES processes: `main` has all that no other has, `judges` calls the judges, and the rest answer
+ * requests; if there is no rest, `main` answers.
  * @param classes all classes of Durable Objects.
  */
-export function planProcesses(count: number, classes: readonly string[]): readonly [ServeProcess, ...ServeProcess[]] {
-  if (count === 1) return [{ name: 'main', answers: true, hasStores: true, classes }];
-  const others = classes.filter((name) => name !== JUDGE_CLASS);
+export function planProcesses(count: number, classes: readonly string[]): readonly ServeProcess[] {
+  const hasJudges = count > 1 && classes.includes(JUDGE_CLASS);
+  const answering = Math.max(0, count - (hasJudges ? 2 : 1));
   return [
-    { name: 'main', answers: true, hasStores: true, classes: others },
-    { name: 'judges', answers: false, hasStores: false, classes: classes.filter((name) => name === JUDGE_CLASS) },
-    ...Array.from({ length: count - 2 }, (_, n): ServeProcess => {
+    {
+      name: 'main',
+      answers: answering === 0,
+      hasStores: true,
+      classes: hasJudges ? classes.filter((name) => name !== JUDGE_CLASS) : classes,
+    },
+    ...(hasJudges ? [{ name: 'judges', answers: false, hasStores: false, classes: [JUDGE_CLASS] }] : []),
+    ...Array.from({ length: answering }, (_, n) => {
       return { name: `answers-${n + 1}`, answers: true, hasStores: false, classes: [] };
     }),
   ];
 }
 
-/** The order in which processes end: each before those whose objects and stores it uses. */
+/** The order in which processes end: those that answer, then those whose objects and stores they have used. */
 export function endingOrder<P extends { readonly plan: ServeProcess }>(processes: readonly P[]): readonly P[][] {
   const isOf = (uses: (plan: ServeProcess) => boolean): P[] => processes.filter(({ plan }) => uses(plan));
   return [
-    isOf(({ answers, hasStores }) => answers && !hasStores),
-    isOf(({ answers, hasStores }) => answers && hasStores),
-    isOf(({ answers }) => !answers),
+    isOf(({ answers }) => answers),
+    isOf(({ answers, hasStores }) => !answers && hasStores),
+    isOf(({ answers, hasStores }) => !answers && !hasStores),
   ];
 }

@@ -76,7 +76,8 @@ function listeningOf(child: ChildProcess, sockets: number): Promise<number | nul
       const lines = text.split('\n');
       text = lines.pop() ?? '';
       for (const line of lines) {
-        const event: { readonly event?: unknown; readonly socket?: unknown; readonly port?: unknown } = JSON.parse(line);
+        const event: { readonly event?: unknown; readonly socket?: unknown; readonly port?: unknown } =
+          JSON.parse(line);
         if (event.event !== 'listen') continue;
         if (event.socket === HTTP_SOCKET && typeof event.port === 'number') http = event.port;
         left--;

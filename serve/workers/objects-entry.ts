@@ -1,9 +1,8 @@
 /** The entrypoint of a process that has Durable Objects: other processes call its objects through it. */
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import { ERROR_MARKS, type ObjectAnswer, type ObjectCall, type ObjectMethods } from './object-calls.ts';
-import type { ClockEntry } from './stores.ts';
 
-type ObjectsEnvironment = { readonly SERVE_CLOCK: Service<typeof ClockEntry> };
+type ObjectsEnvironment = { readonly SERVE_CLOCK: Pick<ObjectMethods, 'start'> };
 
 export class ObjectsEntry extends WorkerEntrypoint<ObjectsEnvironment> implements ObjectMethods {
   async call({ binding, name, method, args }: ObjectCall): Promise<ObjectAnswer> {
@@ -13,7 +12,11 @@ export class ObjectsEntry extends WorkerEntrypoint<ObjectsEnvironment> implement
       return { ok: true, value: await namespace.getByName(name)[method]?.(...args) };
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      return { ok: false, message: error.message, marks: ERROR_MARKS.filter((mark) => Reflect.get(error, mark) === true) };
+      return {
+        ok: false,
+        message: error.message,
+        marks: ERROR_MARKS.filter((mark) => Reflect.get(error, mark) === true),
+      };
     }
   }
 

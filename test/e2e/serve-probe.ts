@@ -46,7 +46,12 @@ const DESCRIPTION: WorkerDescription = {
 
 /** Runs each request's function; the name of the test is its path. */
 const WORKER = `
+  import { WorkerEntrypoint } from 'cloudflare:workers';
+  export class ObjectsEntry extends WorkerEntrypoint {
+    async start() { await this.env.SERVE_CLOCK.start(); }
+  }
   const seen = [];
+  let isolate = null;
   const tests = {TESTS};
   export default {
     async fetch(request, env, ctx) {
@@ -56,7 +61,9 @@ const WORKER = `
       const test = tests[pathname.slice(1)];
       if (test === undefined) return new Response('ok', { status: pathname === '/healthz' ? 200 : 404 });
       try {
-        return Response.json((await test(env, seen, Object.fromEntries(searchParams))) ?? null);
+        isolate ??= crypto.randomUUID();
+        const value = await test(env, seen, Object.fromEntries(searchParams));
+        return Response.json(value ?? null, { headers: { 'x-isolate': isolate } });
       } catch (error) {
         return new Response(String(error), { status: 500 });
       }
@@ -215,6 +222,21 @@ const tests = {
     return [...results, (await env.LIMIT.limit({ key: 'other' })).success];
   },
   settings: async (env: TestEnvironment) => [env.GREETING, env.OTHER],
+  stores: async (env: TestEnvironment) => {
+    await env.KV.put('key', 'value');
+    await env.BUCKET.put('key', 'value');
+    await env.DB.exec('CREATE TABLE IF NOT EXISTS everywhere (id INTEGER PRIMARY KEY)');
+    await env.QUEUE.send({ n: 1 });
+    await env.SERVE_CLOCK.start();
+    return {
+      kv: await env.KV.get('key'),
+      missing: await env.KV.get('none'),
+      r2: await (await env.BUCKET.get('key', { range: { suffix: 3 } }))?.text(),
+      size: (await env.BUCKET.head('key'))?.size,
+      sum: await env.DB.prepare('SELECT 1 + 2 AS sum').first('sum'),
+      started: true,
+    };
+  },
 };
 
 type TestEnvironment = {
@@ -224,6 +246,7 @@ type TestEnvironment = {
   readonly DB: D1Database;
   readonly QUEUE: Queue<unknown>;
   readonly LIMIT: RateLimit;
+  readonly SERVE_CLOCK: { start(): Promise<void> };
   readonly GREETING: string;
   readonly OTHER: string;
 };
@@ -237,7 +260,8 @@ export type Probe = {
   stop(): Promise<void>;
 };
 
-export async function startProbe(): Promise<Probe> {
+/** @param processes of workerd. */
+export async function startProbe(processes = 1): Promise<Probe> {
   const folder = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
   const files = join(folder, 'files');
   cpSync(await ensureServeFiles(), files, { recursive: true });
@@ -250,7 +274,14 @@ export async function startProbe(): Promise<Probe> {
   mkdirSync(join(files, SERVE_FILES.dashboard), { recursive: true });
   writeFileSync(join(files, SERVE_FILES.dashboard, 'index.html'), '<p>page</p>');
   const start = (): Promise<Server> => {
-    const options = { files, state: join(folder, 'state'), host: '127.0.0.1', port: 0, onLog: () => undefined };
+    const options = {
+      files,
+      state: join(folder, 'state'),
+      host: '127.0.0.1',
+      port: 0,
+      processes,
+      onLog: () => undefined,
+    };
     return startServer({ ...options, settings: { GREETING: 'given "quoted"\nline' } });
   };
   let server = await start();

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -70,31 +70,37 @@ it('asks for a key where the settings have one', async () => {
   expect((await score(url, EXAMPLE, key)).status).toBe(200);
 });
 
-it('lets a running request end when it is stopped, and takes no other', async () => {
-  const judge = await startSlowJudge();
-  const backends = {
-    backends: [{ name: 'slow', kind: 'vllm', base_url: judge.url, model: 'm', slots: 8, context_tokens: 8_192 }],
-  };
-  const BACKENDS = JSON.stringify({ ...backends, default_judge: 'slow' });
-  const { url, child } = await serve('--state', state(), '--var', `BACKENDS=${BACKENDS}`);
-  const reply = score(url, EXAMPLE);
-  await judge.asked;
-  child.kill('SIGTERM');
-  const other = () => fetch(`${url}/healthz`, { signal: AbortSignal.timeout(500) });
-  await vi.waitFor(() => expect(other()).rejects.toThrow(), { timeout: 20_000 });
-  judge.answer();
-  // The judge answers with an error: what counts is that the reply arrives whole.
-  expect(await (await reply).json()).toMatchObject({ reason: expect.any(String) });
-  expect(await ended(child)).toBe(0);
-  judge.stop();
-});
+it.each(['1', '3'])(
+  'lets a running request end when it is stopped, and takes no other: %s processes',
+  async (processes) => {
+    const judge = await startSlowJudge();
+    const backends = {
+      backends: [{ name: 'slow', kind: 'vllm', base_url: judge.url, model: 'm', slots: 8, context_tokens: 8_192 }],
+    };
+    const BACKENDS = JSON.stringify({ ...backends, default_judge: 'slow' });
+    const { url, child } = await serve('--state', state(), '--processes', processes, '--var', `BACKENDS=${BACKENDS}`);
+    const reply = score(url, EXAMPLE);
+    await judge.asked;
+    child.kill('SIGTERM');
+    const other = () => fetch(`${url}/healthz`, { signal: AbortSignal.timeout(500) });
+    await vi.waitFor(() => expect(other()).rejects.toThrow(), { timeout: 20_000 });
+    judge.answer();
+    // The judge answers with an error: what counts is that the reply arrives whole.
+    expect(await (await reply).json()).toMatchObject({ reason: expect.any(String) });
+    expect(await ended(child)).toBe(0);
+    judge.stop();
+  },
+);
 
-it('leaves no process behind when it is killed, and starts again on the same data', async () => {
+it.each(['1', '3'])('leaves no process behind when it is killed, and starts again: %s processes', async (processes) => {
   const data = state();
-  const { child, url } = await serve('--state', data);
+  const { child, url } = await serve('--state', data, '--processes', processes);
+  const pids = readFileSync(join(data, 'workerd.pid'), 'utf8').split('\n').map(Number);
+  expect(pids).toHaveLength(Number(processes));
   child.kill('SIGKILL');
   await ended(child);
   const again = await serve('--state', data);
+  expect(pids.filter(isRunning)).toEqual([]);
   await vi.waitFor(() => expect(fetch(`${url}/healthz`)).rejects.toThrow(), { timeout: 20_000 });
   expect((await fetch(`${again.url}/healthz`)).status).toBe(200);
 });
@@ -121,9 +127,11 @@ it('says what prevents its start', async () => {
     citeward('serve', '--port', '0', '--host', '0.0.0.0', '--state', state()),
     citeward('serve', '--port', '0', '--state', state(), '--var', 'DESKS=many'),
     citeward('serve', '--port', '0', '--state', state(), '--var', 'DESKS'),
+    citeward('serve', '--port', port, '--state', state(), '--processes', '3'),
+    citeward('serve', '--port', '0', '--state', state(), '--processes', '0'),
     citeward('serve', '--port', '0', '--state', state(), '--settings', join(folder, 'absent.vars')),
   ]);
-  expect(failures.map(({ code }) => code)).toEqual([1, 1, 2, 1, 2, 2]);
+  expect(failures.map(({ code }) => code)).toEqual([1, 1, 2, 1, 2, 1, 2, 2]);
   const messages = failures.map(({ stderr }) => stderr.split('\n').filter((line) => line.startsWith('citeward: ')));
   expect(messages).toEqual([
     [`citeward: port ${port} of 127.0.0.1 is in use by another process`],
@@ -131,9 +139,17 @@ it('says what prevents its start', async () => {
     [expect.stringMatching(/^citeward: other machines can reach 0\.0\.0\.0: the settings need API_KEYS/u)],
     ['citeward: setting DESKS: expected a whole number from 1 to 1024'],
     ['citeward: --var: expected NAME=VALUE, got "DESKS"'],
+    [`citeward: port ${port} of 127.0.0.1 is in use by another process`],
+    [expect.stringMatching(/^citeward: --processes: expected an integer from 1 to 64/u)],
     [expect.stringMatching(/^citeward: no such file: /u)],
   ]);
 });
+
+/** Whether a process runs; one that has ended may wait for its parent to notice. */
+function isRunning(pid: number): boolean {
+  const file = `/proc/${pid}/stat`;
+  return existsSync(file) && !readFileSync(file, 'utf8').includes(') Z ');
+}
 
 type SlowJudge = {
   readonly url: string;

@@ -18,12 +18,12 @@ const KILLS = 5;
 const GROUP = 4;
 const LINES = 400;
 
-const state = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
+const folder = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
 
 afterEach(killServers);
 
 afterAll(() => {
-  rmSync(state, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const ROLLOUT = {
@@ -50,8 +50,11 @@ async function record(url: string, group: number): Promise<readonly (number | nu
   }
 }
 
-it(`loses nothing that it acknowledged in ${KILLS} kills, and ends what it began`, { timeout: 600_000 }, async () => {
-  const start = (): Promise<Served> => startServe('--state', state, '--var', 'ALLOW_LEXICAL_JUDGE=true');
+const KILLED = `%s processes lose nothing that they acknowledged in ${KILLS} kills, and end what they began`;
+
+it.each(['1', '3'])(KILLED, { timeout: 600_000 }, async (processes) => {
+  const flags = ['--state', join(folder, processes), '--processes', processes, '--var', 'ALLOW_LEXICAL_JUDGE=true'];
+  const start = (): Promise<Served> => startServe(...flags);
   let server = await start();
   const ids = Array.from({ length: LINES }, (_, n) => `row-${n}`);
   const lines = ids.map((custom_id, n) => {
