@@ -115,6 +115,8 @@ export const DIALECTS = [
   'crlf_bytewise',
   'no_done',
   'reset_after_finish',
+  'ends_late',
+  'never_ends',
   'fenced',
 ] as const;
 

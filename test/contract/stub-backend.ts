@@ -26,6 +26,8 @@ export type Seen = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
+  /** The caller's port, which names its connection. */
+  readonly port: number | undefined;
   /** Whether the caller disconnected before the reply had ended. */
   aborted: boolean;
   /** Whether the reply has ended, normally or not. */
@@ -78,6 +80,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, log: M
     path,
     headers: request.headers,
     body,
+    port: request.socket.remotePort,
     aborted: false,
     closed: false,
     pieces: 0,

@@ -122,6 +122,13 @@ export async function sendDialect(dialect: Dialect, texts: readonly string[], re
     case 'no_done':
       await sendEvents(response, [...contents, ...each({}, 'stop'), usageChunk()]);
       break;
+    case 'ends_late':
+      await sendEvents(response, [...contents, ...each({}, 'stop'), usageChunk(), '[DONE]']);
+      await pause(20);
+      break;
+    case 'never_ends':
+      await sendEvents(response, [...contents, ...each({}, 'stop'), usageChunk(), '[DONE]']);
+      return;
     case 'reset_after_finish':
       await sendEvents(response, [...contents, ...each({}, 'stop')]);
       await pause(50);

@@ -130,6 +130,24 @@ describe('the request', () => {
   });
 });
 
+describe('the connection', () => {
+  it('is used again, also where the body ends some time after the last event', async () => {
+    const base_url = stubUrl('ends_late', 'connection');
+    for (let n = 0; n < 4; n++) {
+      expect(await complete({ base_url, api_key: STUB_KEY }, publicTransport)).toMatchObject({ ok: true });
+    }
+    expect(new Set((await seenUnder(base_url)).map(({ port }) => port)).size).toBe(1);
+  });
+
+  it('is closed where the body does not end', async () => {
+    const base_url = stubUrl('never_ends', 'connection');
+    expect(await complete({ base_url, api_key: STUB_KEY }, publicTransport)).toMatchObject({ ok: true });
+    await vi.waitFor(async () => {
+      expect((await seenUnder(base_url)).map(({ aborted }) => aborted)).toEqual([true]);
+    });
+  });
+});
+
 describe('the model', () => {
   it('is reported by its identity', async () => {
     const outcome = await complete({ identity: 'Qwen/Qwen3.5-35B-A3B-FP8' }, recording().transport);

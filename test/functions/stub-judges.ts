@@ -89,6 +89,8 @@ export type SeenRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The caller's port, which names its connection. */
+  readonly port: number;
   readonly aborted: boolean;
   readonly closed: boolean;
   /** Number of pieces written of an endless reply. */

@@ -28,48 +28,74 @@ export async function readText(body: ReadableStream<Uint8Array> | null, maxBytes
   return whole ? text + decoder.decode() : null;
 }
 
-type EventsEnd = 'stopped' | 'ended' | 'too_large';
+type EventsEnd = 'complete' | 'stopped' | 'ended' | 'too_large';
+
+/** How long the end of a body may take after its last event, in milliseconds. */
+const END_OF_BODY_MS = 100;
 
 /**
- * Calls `onData` with the data of each server-sent event until it returns `stop`, the stream ends, or more than
- * `maxBytes` bytes were read. An incomplete last event is dropped.
+ * Calls `onData` with the data of each server-sent event until it returns `stop` or `complete` (nothing else is
+ * expected), the stream ends, or more than `maxBytes` bytes were read. An incomplete last event is dropped.
  * @throws BrokenBodyError
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
-  onData: (data: string) => 'more' | 'stop',
+  onData: (data: string) => 'more' | 'stop' | 'complete',
 ): Promise<EventsEnd> {
   const decoder = new TextDecoder();
   let end: EventsEnd = 'ended';
   let bytes = 0;
   const parser = createParser({
     onEvent: ({ data }) => {
-      if (end !== 'stopped' && onData(data) === 'stop') end = 'stopped';
+      if (end !== 'ended') return;
+      const next = onData(data);
+      if (next !== 'more') end = next === 'stop' ? 'stopped' : 'complete';
     },
   });
   await readChunks(body, (chunk) => {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) end = 'too_large';
     else parser.feed(decoder.decode(chunk, { stream: true }));
-    return end === 'ended' ? 'more' : 'stop';
+    if (end === 'ended') return 'more';
+    return end === 'complete' ? 'complete' : 'stop';
   });
   return end;
 }
 
-/** Returns true if the stream was read to its end. After a stop the rest is cancelled. */
+/**
+ * Returns true if the stream was read to its end. After a stop the rest is cancelled, which closes the connection. A
+ * complete body may take a moment to end; then the connection is used again.
+ */
 async function readChunks(
   body: ReadableStream<Uint8Array>,
-  onChunk: (chunk: Uint8Array) => 'more' | 'stop',
+  onChunk: (chunk: Uint8Array) => 'more' | 'stop' | 'complete',
 ): Promise<boolean> {
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read().catch(breakOff);
     if (done) return true;
-    if (onChunk(value) === 'stop') {
-      await reader.cancel().catch(breakOff);
-      return false;
-    }
+    const next = onChunk(value);
+    if (next === 'more') continue;
+    if (next === 'complete' && (await endsSoon(reader))) return true;
+    await reader.cancel().catch(breakOff);
+    return false;
+  }
+}
+
+/** Whether the body ends within END_OF_BODY_MS, without more bytes. */
+async function endsSoon(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), END_OF_BODY_MS);
+  const ended = reader.read().then(
+    ({ done }) => done,
+    // All events are there: a connection that breaks now takes nothing.
+    () => false,
+  );
+  try {
+    return await Promise.race([ended, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -109,7 +109,7 @@ async function readStream(response: Response, reader: ChatCompletionReader): Pro
   let failure: JudgeFailure | null = null;
   const end = await readEvents(response.body, MAX_STREAM_BYTES, (data) => {
     // `[DONE]` ends the stream; only `finish_reason` says that the reply is complete.
-    if (data === '[DONE]') return 'stop';
+    if (data === '[DONE]') return 'complete';
     failure = reader.take(readChunkText(data));
     return failure === null ? 'more' : 'stop';
   });
