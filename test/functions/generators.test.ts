@@ -113,6 +113,12 @@ describe('what an OpenAI-compatible server answers', () => {
     }
   });
 
+  it('leaves a connection that is used again', async () => {
+    const staged = onStub('ends_late');
+    for (let n = 0; n < 3; n++) expect((await read(staged)).end).toEqual({ ok: true });
+    expect(new Set((await seenUnder(staged.base_url)).map(({ port }) => port)).size).toBe(1);
+  });
+
   it('may have its thinking split off', async () => {
     const { text, thinking } = choiceOf(await read(onStub('reasoning_field')), 0);
     expect({ text, thinking }).toEqual({ text: sampleText(7), thinking: '{"c1": a thought}' });

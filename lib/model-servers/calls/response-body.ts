@@ -155,6 +155,11 @@ export class EventPuller {
     }
   }
 
+  /** Reads the end of a body whose last event was taken, so that its connection is used again. */
+  async finish(): Promise<void> {
+    await endsSoon(this.#reader);
+  }
+
   /** Cancels the body, which closes the sender's connection. Returns at once, because some bodies never confirm it. */
   cancel(): void {
     this.#reader.cancel().catch(() => undefined);

@@ -47,7 +47,10 @@ export async function* streamedGeneration(
         yield* events;
         if (fault !== null) return brokenGeneration(fault);
       }
-      if (last) return yield* ended(reader, null);
+      if (last) {
+        await puller.finish();
+        return yield* ended(reader, null);
+      }
     }
   } finally {
     puller.cancel();
