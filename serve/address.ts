@@ -25,7 +25,7 @@ export async function listenOn(host: string, port: number): Promise<Listener> {
   const descriptor: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : null;
   if (typeof address !== 'object' || address === null || typeof descriptor !== 'number' || descriptor < 0) {
     server.close();
-    throw new ServeError('processes cannot share a port on this system', 'Start with --processes 1 or 2.');
+    throw new ServeError('processes cannot share a port on this system', 'Start with --processes 1.');
   }
   return { descriptor, port: address.port, close: () => server.close() };
 }

@@ -29,7 +29,11 @@ export async function endLeftProcesses(state: string): Promise<void> {
   const text = await readFile(join(state, PROCESS_FILE), 'utf8').catch(() => '');
   for (const pid of text.split('\n').map(Number)) {
     if (!(await isOurs(pid, state))) continue;
-    process.kill(pid, 'SIGKILL');
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
     while (await isOurs(pid, state)) await pause(POLL_MS);
   }
 }

@@ -1,6 +1,7 @@
 /** Reads the log of workerd. */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 
 export type LogLine = {
   /** ISO 8601. */
@@ -14,7 +15,8 @@ export type LogLine = {
 /** Calls `use` for each line that the process writes. */
 export function onLogLine(child: ChildProcess, use: (line: LogLine) => void): void {
   for (const stream of [child.stdout, child.stderr]) {
-    if (stream === null) continue;
+    // A child that could not be started has none.
+    if (!(stream instanceof Readable)) continue;
     createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (text) => {
       if (text.trim() !== '') use(readLine(text));
     });

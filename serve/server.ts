@@ -4,6 +4,7 @@
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Listener, listenOn, requireFreeAddress } from './address.ts';
 import { configurationText, SOCKET_FOLDER, socketsOf, variableOf } from './configuration.ts';
 import { endLeftProcesses, guardProcesses, PROCESS_FILE } from './guard-process.ts';
@@ -13,7 +14,7 @@ import { ServeError } from './serve-error.ts';
 import { lockState } from './state-lock.ts';
 import { SERVE_FILES, type WorkerDescription, workerDescriptionSchema } from './worker-description.ts';
 import { workerdPath } from './workerd-path.ts';
-import { startWorkerd, type WorkerdProcess } from './workerd-process.ts';
+import { startWorkerd, type WorkerdOptions, type WorkerdProcess } from './workerd-process.ts';
 
 export type ServerOptions = {
   /** Folder with the files of the build (scripts/build-serve.ts). */
@@ -93,24 +94,22 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     for (const plan of processes) {
       await writeFile(configurationOf(state, plan.name), configurationText({ ...parts, process: plan }));
     }
-    const log = new StartLog(options.onLog);
-    const start = (listener: Listener | null): WorkerdProcess[] =>
-      processes.map((plan) =>
-        startWorkerd({
-          workerd,
-          plan,
-          configuration: configurationOf(state, plan.name),
-          sockets: socketsOf({ ...parts, process: plan }).length,
-          descriptor: listener?.descriptor ?? null,
-          folder: state,
-          variables: Object.fromEntries(variables),
-          onLog: (line) => log.add(line),
-        }),
-      );
+    const log = new ServerLog(options.onLog);
     const listener = isShared ? await listenOn(options.host, options.port) : null;
     // Nothing is awaited while this process, too, could accept connections.
-    const started = start(listener);
-    listener?.close();
+    const started = startAll(
+      processes.map((plan) => ({
+        workerd,
+        plan,
+        configuration: configurationOf(state, plan.name),
+        sockets: socketsOf({ ...parts, process: plan }).length,
+        descriptor: listener?.descriptor ?? null,
+        folder: state,
+        variables: Object.fromEntries(variables),
+        onLog: (line) => log.add(line),
+      })),
+      listener,
+    );
     return await attend(started, options, { state, lock, log, port: listener?.port ?? null });
   } catch (error) {
     lock.close();
@@ -118,15 +117,31 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
+/** Starts all processes, or none. @throws ServeError */
+function startAll(all: readonly WorkerdOptions[], listener: Listener | null): WorkerdProcess[] {
+  const started: WorkerdProcess[] = [];
+  try {
+    for (const options of all) started.push(startWorkerd(options));
+    return started;
+  } catch (error) {
+    for (const one of started) one.signal('SIGKILL');
+    throw new ServeError(`workerd could not be started: ${error instanceof Error ? error.message : error}`, null);
+  } finally {
+    listener?.close();
+  }
+}
+
 function configurationOf(state: string, process: string): string {
   return join(state, `workerd-${process}.capnp`);
 }
 
-/** What the processes have logged while they start: it says why they did not. */
-class StartLog {
+/** What the processes have logged: it says why they did not start, or why one ended. */
+class ServerLog {
   readonly #onLog: (line: LogLine) => void;
   readonly #last: string[] = [];
   readonly #badSetting = Promise.withResolvers<string>();
+  /** The last line that workerd itself logged as an error, shortened. */
+  lastError: string | null = null;
   /** The problem of a setting that the Worker has reported. */
   readonly badSetting = this.#badSetting.promise;
 
@@ -137,6 +152,7 @@ class StartLog {
   add(line: LogLine): void {
     this.#last.push(line.message);
     if (this.#last.length > LINES_KEPT) this.#last.shift();
+    if (line.level === 'error' && line.event === null) this.lastError = line.message.slice(0, MAX_ERROR_CHARS);
     const problem = badSettingOf(line);
     if (problem !== null) this.#badSetting.resolve(problem);
     this.#onLog(line);
@@ -148,11 +164,12 @@ class StartLog {
 }
 
 const LINES_KEPT = 20;
+const MAX_ERROR_CHARS = 300;
 
 type Surroundings = {
   readonly state: string;
   readonly lock: { close(): void };
-  readonly log: StartLog;
+  readonly log: ServerLog;
   /** Port of a shared socket; `null` = workerd says it. */
   readonly port: number | null;
 };
@@ -174,7 +191,7 @@ async function attend(
     await Promise.all(processes.map((one) => one.ended));
     guard.release();
     lock.close();
-    return reason;
+    return isStopping || log.lastError === null ? reason : `${reason} (${log.lastError})`;
   });
   const kill = async (): Promise<void> => {
     signalAll('SIGKILL');
@@ -185,7 +202,8 @@ async function attend(
     const failed = ended.then((reason): never => {
       throw new ServeError(`${reason}:\n${log.text}`, null);
     });
-    const ports = await Promise.race([Promise.all(processes.map(({ listening }) => listening)), failed]);
+    const listening = Promise.all(processes.map((one) => one.listening));
+    const ports = await Promise.race([listening, failed, expired(start_ms)]);
     const url = `http://${addressOf(reachableHost(host), port ?? ports.find((one) => one !== null) ?? 0)}`;
     if (!(await Promise.race([waitUntilUp(url, start_ms), failed]))) {
       // The reply may be faster than the log, which says more.
@@ -248,9 +266,19 @@ async function waitUntilUp(url: string, limit_ms: number): Promise<boolean> {
     } catch {
       // Not up yet: workerd listens before the Worker is loaded. The deadline ends the polling.
     }
-    await new Promise((wake) => setTimeout(wake, POLL_MS));
+    await pause(POLL_MS);
   }
-  throw new ServeError(`the Worker did not answer within ${Math.round(limit_ms / 1_000)} s`, null);
+  throw notInTime(limit_ms);
+}
+
+/** Rejects after the time limit, unless the process ends before. */
+async function expired(limit_ms: number): Promise<never> {
+  await pause(limit_ms, null, { ref: false });
+  throw notInTime(limit_ms);
+}
+
+function notInTime(limit_ms: number): ServeError {
+  return new ServeError(`the Worker did not answer within ${Math.round(limit_ms / 1_000)} s`, null);
 }
 
 /** The problem that the Worker reports about a setting; `null` = the line is about something else. */

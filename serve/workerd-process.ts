@@ -14,7 +14,7 @@ export type WorkerdProcess = {
   signal(signal: NodeJS.Signals): void;
 };
 
-type StartOptions = {
+export type WorkerdOptions = {
   readonly workerd: string;
   readonly plan: ServeProcess;
   /** Absolute path of its configuration. */
@@ -33,7 +33,7 @@ type StartOptions = {
 const CONTROL = 3;
 const SHARED_SOCKET = 4;
 
-export function startWorkerd(options: StartOptions): WorkerdProcess {
+export function startWorkerd(options: WorkerdOptions): WorkerdProcess {
   const { workerd, plan, configuration, sockets, descriptor, folder, variables, onLog } = options;
   const shared = plan.answers ? descriptor : null;
   const args = [
@@ -48,11 +48,11 @@ export function startWorkerd(options: StartOptions): WorkerdProcess {
     cwd: folder,
     env: { ...process.env, ...variables },
   });
-  onLogLine(child, onLog);
   const ended = new Promise<string>((end) => {
     child.once('error', (error) => end(`workerd could not be started: ${error.message}`));
     child.once('exit', (code, signal) => end(`workerd ended with ${signal ?? `exit code ${code}`}`));
   });
+  onLogLine(child, onLog);
   return {
     plan,
     // 0 = it could not be started; `ended` says why.
@@ -67,7 +67,9 @@ export function startWorkerd(options: StartOptions): WorkerdProcess {
 
 /** Waits until workerd has reported all its sockets on its control channel. */
 function listeningOf(child: ChildProcess, sockets: number): Promise<number | null> {
-  const control = child.stdio[CONTROL];
+  // A child that could not be started has no streams.
+  const { stdio }: Partial<ChildProcess> = child;
+  const control = stdio?.[CONTROL];
   return new Promise((done) => {
     let [text, left] = ['', sockets];
     let http: number | null = null;
@@ -82,7 +84,7 @@ function listeningOf(child: ChildProcess, sockets: number): Promise<number | nul
         if (event.socket === HTTP_SOCKET && typeof event.port === 'number') http = event.port;
         left--;
       }
-      if (left === 0) done(http);
+      if (left <= 0) done(http);
     });
   });
 }

@@ -35,13 +35,23 @@ export default {
   fetch(request: Request<unknown, IncomingRequestCfProperties>, environment: ServeEnvironment, context) {
     if (!isClockStarted) {
       isClockStarted = true;
-      context.waitUntil(environment.SERVE_CLOCK.start());
+      context.waitUntil(startClock(environment));
     }
     // The platform serves a file before it asks the Worker.
     if (isAsset(request, environment.SERVE_ASSET_PATHS)) return environment.ASSETS.fetch(request);
     return citeward.fetch(request, environment, context);
   },
 } satisfies ExportedHandler<ServeEnvironment>;
+
+async function startClock({ SERVE_CLOCK }: ServeEnvironment): Promise<void> {
+  try {
+    await SERVE_CLOCK.start();
+  } catch (error) {
+    // The next request tries again.
+    isClockStarted = false;
+    throw error;
+  }
+}
 
 function isAsset({ method, url }: Request, paths: ServeEnvironment['SERVE_ASSET_PATHS']): boolean {
   return (method === 'GET' || method === 'HEAD') && paths[new URL(url).pathname] === true;

@@ -115,6 +115,7 @@ export const DIALECTS = [
   'crlf_bytewise',
   'no_done',
   'reset_after_finish',
+  'reset_after_done',
   'ends_late',
   'never_ends',
   'fenced',

@@ -122,6 +122,11 @@ export async function sendDialect(dialect: Dialect, texts: readonly string[], re
     case 'no_done':
       await sendEvents(response, [...contents, ...each({}, 'stop'), usageChunk()]);
       break;
+    case 'reset_after_done':
+      await sendEvents(response, [...contents, ...each({}, 'stop'), usageChunk(), '[DONE]']);
+      await pause(10);
+      response.socket?.resetAndDestroy();
+      return;
     case 'ends_late':
       await sendEvents(response, [...contents, ...each({}, 'stop'), usageChunk(), '[DONE]']);
       await pause(20);

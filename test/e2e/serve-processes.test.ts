@@ -1,14 +1,16 @@
 /** `citeward serve --processes N`: all processes are one server, and it ends when one of them ends. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { favourableCompletion } from './favourable-judge.ts';
+import { root } from './processes.ts';
 import { startProbe } from './serve-probe.ts';
 import { ended, killServers, startServe } from './serve-process.ts';
 
@@ -90,6 +92,33 @@ it('says so and ends all processes when one ends by itself', async () => {
 
 function rewardsOf(reply: Reply | undefined): readonly (number | null)[] {
   return groupResponseSchema.parse(JSON.parse(reply?.text ?? '')).rewards;
+}
+
+it('starts all processes or none', async () => {
+  const state = join(folder, 'few-files');
+  const command = [process.execPath, 'cli/main.ts', 'serve', '--port', '0', '--state', state, '--processes', '64'];
+  // Enough file descriptors for some of them.
+  const child = spawn('sh', ['-c', 'ulimit -n 100 && exec "$@"', 'sh', ...command], { cwd: root });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  expect(await ended(child)).toBe(1);
+  expect(log).toContain('workerd could not be started');
+  await vi.waitFor(() => expect(running(join(state, 'workerd'))).toEqual([]), { timeout: 20_000 });
+});
+
+/** The processes whose command line has a text. */
+function running(text: string): string[] {
+  const ids = readdirSync('/proc').filter((name) => /^\d+$/u.test(name));
+  return ids.filter((id) => {
+    try {
+      return readFileSync(`/proc/${id}/cmdline`, 'utf8').includes(text);
+    } catch {
+      // It has ended meanwhile.
+      return false;
+    }
+  });
 }
 
 type Reply = { readonly status: number; readonly isolate: string; readonly text: string };

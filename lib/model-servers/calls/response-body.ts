@@ -77,7 +77,12 @@ async function readChunks(
     if (done) return true;
     const next = onChunk(value);
     if (next === 'more') continue;
-    if (next === 'complete' && (await endsSoon(reader))) return true;
+    if (next === 'complete') {
+      if (await endsSoon(reader)) return true;
+      // It may have broken meanwhile, which takes nothing.
+      await reader.cancel().catch(() => undefined);
+      return false;
+    }
     await reader.cancel().catch(breakOff);
     return false;
   }
