@@ -1,6 +1,6 @@
 /**
- * `node scripts/suites.ts fast|slow|total`: runs test suites in sequence, prints the time of each, and ends with the
- * line `N passed, N failed`. `total` runs nothing and adds up the results of the last fast and slow runs.
+ * `node scripts/suites.ts fast|slow|total`: runs test suites one after the other, prints the time of each, and ends with
+ * the line `N passed, N failed`. `total` runs nothing and adds up the results of the last fast and slow runs.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,6 +18,8 @@ type Suite = {
   readonly command: readonly [string, ...string[]];
   /** True if the command is vitest, which reports counts as JSON. */
   readonly counted: boolean;
+  /** True if it runs beside those that follow, which leave a core idle at times. Its output comes at the end. */
+  readonly beside?: boolean;
 };
 
 function vitest(name: string, ...filters: readonly string[]): Suite {
@@ -26,11 +28,11 @@ function vitest(name: string, ...filters: readonly string[]): Suite {
 
 const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
   fast: [
-    { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false },
     { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false },
     { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
     vitest('unit'),
     vitest('functions'),
+    { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false, beside: true },
     vitest('e2e'),
   ],
   slow: [
@@ -102,19 +104,26 @@ function firstLine(text = ''): string {
  */
 const WORKERD_NOISE = /^uncaught exception; (source|exception|stack) = /u;
 
-/** Runs a program and returns its exit status; `null` if a signal ended it. */
-async function runProgram(program: string, args: readonly string[]): Promise<number | null> {
+/** Runs a program and returns its exit status; `null` if a signal ended it. @param print takes its output; absent = shown. */
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  print?: (text: string) => void,
+): Promise<number | null> {
   const child = spawn(resolve(root, 'node_modules/.bin', program), args, {
     cwd: root,
-    stdio: ['inherit', 'inherit', 'pipe'],
+    stdio: ['inherit', print === undefined ? 'inherit' : 'pipe', 'pipe'],
   });
   const ended = new Promise<number | null>((done, fail) => {
     child.once('error', fail);
     child.once('close', (code) => done(code));
   });
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => print?.(text));
+  if (child.stderr === null) throw new Error('runProgram: standard error is a pipe');
   for await (const line of createInterface({ input: child.stderr })) {
     if (WORKERD_NOISE.test(line)) appendFileSync(resolve(resultsDirectory, 'workerd.log'), `${line}\n`);
-    else console.error(line);
+    else if (print === undefined) console.error(line);
+    else print(`${line}\n`);
   }
   return ended;
 }
@@ -124,28 +133,44 @@ async function run(kind: 'fast' | 'slow'): Promise<boolean> {
   for (const old of readdirSync(resultsDirectory)) {
     if (old.startsWith(`${kind}-`)) rmSync(resolve(resultsDirectory, old));
   }
-  const times: string[] = [];
-  let allPassed = true;
+  const ran: SuiteRun[] = [];
+  const beside: Promise<SuiteRun>[] = [];
   for (const suite of SUITES[kind]) {
-    console.log(`\n== ${suite.name}`);
-    const report = resolve(resultsDirectory, `${kind}-${suite.name}.json`);
-    const [program, ...args] = suite.command;
-    const reporting = suite.counted ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : [];
-    const started = performance.now();
-    const status = await runProgram(program, [...args, ...reporting]);
-    const seconds = (performance.now() - started) / 1000;
-    // A suite without a test runner counts as one test; a test runner without a report has failed.
-    if (!suite.counted) writeReport(report, status === 0 ? 1 : 0, status === 0 ? 0 : 1);
-    const outcome = readOutcome(report);
-    const isUnexplained = status !== 0 && (outcome === null || outcome.failed === 0);
-    // An error outside of all tests, or a signal.
-    if (isUnexplained) writeReport(`${report.slice(0, -'.json'.length)}-end.json`, 0, 1);
-    const ok = status === 0 && outcome !== null;
-    allPassed &&= ok;
-    times.push(`${ok ? 'ok    ' : 'FAILED'} ${suite.name.padEnd(12)} ${seconds.toFixed(1).padStart(7)} s`);
+    if (suite.beside === true) beside.push(runSuite(kind, suite));
+    else ran.push(await runSuite(kind, suite));
   }
-  console.log(`\n${times.join('\n')}`);
-  return allPassed;
+  for (const suite of await Promise.all(beside)) {
+    console.log(suite.output);
+    ran.push(suite);
+  }
+  console.log(`\n${ran.map(({ line }) => line).join('\n')}`);
+  return ran.every(({ ok }) => ok);
+}
+
+/** `line`: what is said of the suite at the end. `output`: what was not shown meanwhile. */
+type SuiteRun = { readonly ok: boolean; readonly line: string; readonly output: string };
+
+async function runSuite(kind: 'fast' | 'slow', { name, command, counted, beside }: Suite): Promise<SuiteRun> {
+  const heading = `\n== ${name}`;
+  let output = `${heading}\n`;
+  const print = (text: string): void => {
+    output += text;
+  };
+  if (beside !== true) console.log(heading);
+  const report = resolve(resultsDirectory, `${kind}-${name}.json`);
+  const [program, ...args] = command;
+  const reporting = counted ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : [];
+  const started = performance.now();
+  const status = await runProgram(program, [...args, ...reporting], beside === true ? print : undefined);
+  const seconds = (performance.now() - started) / 1000;
+  // A suite without a test runner counts as one test; a test runner without a report has failed.
+  if (!counted) writeReport(report, status === 0 ? 1 : 0, status === 0 ? 0 : 1);
+  const outcome = readOutcome(report);
+  const isUnexplained = status !== 0 && (outcome === null || outcome.failed === 0);
+  // An error outside of all tests, or a signal.
+  if (isUnexplained) writeReport(`${report.slice(0, -'.json'.length)}-end.json`, 0, 1);
+  const ok = status === 0 && outcome !== null;
+  return { ok, line: `${ok ? 'ok    ' : 'FAILED'} ${name.padEnd(12)} ${seconds.toFixed(1).padStart(7)} s`, output };
 }
 
 /** The report of a suite that counts as one test. */
