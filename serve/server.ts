@@ -77,7 +77,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const isShared = processes.filter(({ answers }) => answers).length > 1;
     await requireFreeAddress(options.host, options.port);
     await rm(join(state, SOCKET_FOLDER), { recursive: true, force: true });
-    // Whoever can open a socket can call all objects.
+    // A user who can open these sockets can call every object, so the folder is closed to others.
     await mkdir(join(state, SOCKET_FOLDER), { mode: 0o700 });
     const settings = { ...SETTINGS, ...description.variables, ...options.settings };
     const variables = Object.entries(settings).map(([name, value]) => [variableOf(name), value]);
@@ -191,7 +191,7 @@ async function attend(
     await Promise.all(processes.map((one) => one.ended));
     guard.release();
     lock.close();
-    return isStopping || log.lastError === null ? reason : `${reason} (${log.lastError})`;
+    return isStopping || log.lastError === null ? reason : `${reason} (the last error in its log: ${log.lastError})`;
   });
   const kill = async (): Promise<void> => {
     signalAll('SIGKILL');

@@ -6,7 +6,7 @@
 import type { Environment } from '../../functions/environment.ts';
 import citeward from '../../functions/index.ts';
 import { JudgeDesk as PlatformDesk } from '../../functions/judge-desk.ts';
-import type { ObjectMethods } from './object-calls.ts';
+import type { ObjectMethods } from './objects-entry.ts';
 
 export * from '../../functions/index.ts';
 export { ObjectsEntry } from './objects-entry.ts';

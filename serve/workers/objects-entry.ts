@@ -1,6 +1,28 @@
 /** The entrypoint of a process that has Durable Objects: other processes call its objects through it. */
 import { WorkerEntrypoint } from 'cloudflare:workers';
-import { ERROR_MARKS, type ObjectAnswer, type ObjectCall, type ObjectMethods } from './object-calls.ts';
+
+/** A method of the object of that name. */
+export type ObjectCall = {
+  /** The binding of the object's namespace. */
+  readonly binding: string;
+  readonly name: string;
+  readonly method: string;
+  readonly args: readonly unknown[];
+};
+
+/** The properties with which the platform says what an error of a call means. RPC passes on the message only. */
+export const ERROR_MARKS = ['overloaded', 'retryable', 'durableObjectReset', 'remote'] as const;
+
+export type ObjectAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string; readonly marks: readonly (typeof ERROR_MARKS)[number][] };
+
+/** The RPC methods of the process that has the objects. */
+export type ObjectMethods = {
+  call(call: ObjectCall): Promise<ObjectAnswer>;
+  /** Starts the cron triggers. */
+  start(): Promise<void>;
+};
 
 type ObjectsEnvironment = { readonly SERVE_CLOCK: Pick<ObjectMethods, 'start'> };
 
@@ -9,7 +31,9 @@ export class ObjectsEntry extends WorkerEntrypoint<ObjectsEnvironment> implement
     const namespace: unknown = Reflect.get(this.env, binding);
     if (!isNamespace(namespace)) throw new Error(`ObjectsEntry: ${binding} is no namespace of objects`);
     try {
-      return { ok: true, value: await namespace.getByName(name)[method]?.(...args) };
+      const called = namespace.getByName(name)[method];
+      if (called === undefined) throw new Error(`ObjectsEntry: ${binding} has no method ${method}`);
+      return { ok: true, value: await called(...args) };
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       return {

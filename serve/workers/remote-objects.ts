@@ -2,7 +2,7 @@
  * A namespace of Durable Objects that are in another process. A wrapped binding: workerd runs this module inside
  * Citeward's isolate and binds what it returns.
  */
-import type { ObjectMethods } from './object-calls.ts';
+import type { ObjectMethods } from './objects-entry.ts';
 
 type Bindings = {
   /** The process that has the objects. */
