@@ -41,7 +41,7 @@ function inWorkerd() {
 }
 
 // workerd takes no Worker whose assets are missing.
-if (hasDashboard()) placeApiDocument();
+if (hasDashboard()) await placeApiDocument();
 else await ensureDashboard();
 
 // Repeats or varies the suites `fuzz-*` and all property tests, which draw `fuzzRuns` cases each.

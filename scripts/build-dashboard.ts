@@ -1,7 +1,7 @@
 /**
- * `node scripts/build-dashboard.ts`: bundles dashboard/ into dist/dashboard, which is served at `/`, and puts openapi.json
- * there: in the bundle of the Worker it would be a seventh of it. Skips the build if the inputs have not changed. Several processes may call it at the same time, while Workers serve the old
- * files.
+ * `node scripts/build-dashboard.ts`: bundles dashboard/ into dist/dashboard, which is served at `/`, and puts the OpenAPI
+ * document there: in the bundle of the Worker it would be a seventh of it. Skips what is current. Several processes may
+ * call it at the same time, while Workers serve the old files.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,21 +29,47 @@ const OWN_INPUTS = [
 export async function ensureDashboard(): Promise<boolean> {
   const build = !isCurrent();
   if (build) await buildDashboard();
-  placeApiDocument();
+  await placeApiDocument();
   return build;
 }
 
-/** Copies openapi.json, without its white space, to the folder that is served. */
-export function placeApiDocument(): void {
-  const path = resolve(output, API_DOCUMENT);
-  const document = apiDocument();
-  if (!existsSync(path) || readFileSync(path, 'utf8') !== document) writeWhole(path, document);
+const API_DOCUMENT = 'openapi.json';
+const servedDocument = resolve(output, API_DOCUMENT);
+/** Digest of the sources of the served document. */
+const documentStamp = resolve(root, 'dist/openapi.sha256');
+
+/** Makes the OpenAPI document in the folder that is served, if its sources have changed. */
+export async function placeApiDocument(): Promise<void> {
+  const sources = digestOfSchemas();
+  if (isDocumentOf(sources)) return;
+  writeWhole(servedDocument, JSON.stringify(await buildApiDocument()));
+  writeWhole(documentStamp, sources);
 }
 
-const API_DOCUMENT = 'openapi.json';
+/** The OpenAPI document of the sources, with the version of the package. */
+export async function buildApiDocument(): Promise<Readonly<Record<string, unknown>>> {
+  const { version } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
+  // Imported here, because most calls build nothing.
+  const { buildOpenApi } = await import('../src/wire/openapi/document.ts');
+  return buildOpenApi(String(version));
+}
 
-function apiDocument(): string {
-  return JSON.stringify(JSON.parse(readFileSync(resolve(root, API_DOCUMENT), 'utf8')));
+function isDocumentOf(sources: string): boolean {
+  return existsSync(servedDocument) && existsSync(documentStamp) && readFileSync(documentStamp, 'utf8') === sources;
+}
+
+/** Digest of all that the document is made from: any file of src/ may hold a schema. */
+function digestOfSchemas(): string {
+  const names = readdirSync(resolve(root, 'src'), { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => /\.(?:ts|json)$/u.test(name)).map((name) => `src/${name}`);
+  const hash = createHash('sha256');
+  for (const file of ['package.json', ...files.sort()]) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(resolve(root, file)))
+      .update('\0');
+  }
+  return hash.digest('hex');
 }
 
 /** Whether a build exists, current or not: a Worker does not start without one. */
@@ -94,7 +120,7 @@ async function buildDashboard(): Promise<void> {
   inputs.delete('');
   for (const file of publicFiles()) contents.set(relative('dashboard/public', file), readFileSync(resolve(root, file)));
 
-  contents.set(API_DOCUMENT, apiDocument());
+  contents.set(API_DOCUMENT, existsSync(servedDocument) ? readFileSync(servedDocument) : '');
   write(contents);
   const digests = [...inputs].sort().map((file) => [file, digestOf(file) ?? '']);
   const stamp: Stamp = { inputs: Object.fromEntries(digests), files: [...contents.keys()].sort() };

@@ -108,7 +108,7 @@ it('is a recipe of the command line', () => {
 
 it('is in the OpenAPI document and the tables of recipes', () => {
   for (const [script, file, text] of [
-    ['scripts/openapi.ts', 'openapi.json', '"TwoStepRecipeChange"'],
+    ['scripts/openapi.ts', 'dist/openapi.json', '"TwoStepRecipeChange"'],
     ['scripts/recipe-docs.ts', 'docs/reference/recipes.md', '| `ask_criteria` | measure | `true` ours |'],
   ] as const) {
     const made = copy.run('node', [script]);

@@ -1,17 +1,18 @@
 /**
- * 20,000 hostile requests to every route of openapi.json, in workerd with its real bindings. Each reply is a success of
+ * 20,000 hostile requests to every route of the OpenAPI document, in workerd with its real bindings. Each reply is a success of
  * the declared form or a problem document with a reason, never a 500; a failed judgment never becomes a number. Set
  * FUZZ_SEED to repeat or vary a run.
  */
 import { beforeAll, expect, inject, it, vi } from 'vitest';
+import * as z from 'zod';
 import { replyForSchema } from '../../fake-ai/schema-reply.ts';
 import { createGenerators } from '../../functions/backends/generator-backends.ts';
 import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { vendorOf } from '../../functions/compat-errors.ts';
-import openapi from '../../openapi.json';
 import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
+import { buildOpenApi } from '../../src/wire/openapi/document.ts';
 import { problemSchema } from '../../src/wire/problem.ts';
 import { type ScoreResponse, scoreResponseSchema } from '../../src/wire/score.ts';
 import { verifyResponseSchema } from '../../src/wire/verify.ts';
@@ -90,13 +91,20 @@ type Route = {
   readonly body: { readonly type: string; readonly schema: unknown } | null;
 };
 
-type Operation = {
-  readonly summary: string;
-  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: unknown }>> };
-};
+const documentSchema = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        parameters: z.array(z.object({ in: z.string(), name: z.string() })).optional(),
+        requestBody: z.object({ content: z.record(z.string(), z.object({ schema: z.unknown() })) }).optional(),
+      }),
+    ),
+  ),
+});
 
-function operationsOf(paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>): Route[] {
+function operationsOf({ paths }: z.infer<typeof documentSchema>): Route[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { parameters = [], requestBody }]) => {
       const [content] = Object.entries(requestBody?.content ?? {});
@@ -111,7 +119,9 @@ function operationsOf(paths: Readonly<Record<string, Readonly<Record<string, Ope
 }
 
 /** Every route, and those that read rollouts ten times as often. */
-const ROUTES = operationsOf(openapi.paths).flatMap((route) => Array<Route>(readsRollouts(route) ? 10 : 1).fill(route));
+const ROUTES = operationsOf(documentSchema.parse(buildOpenApi('0'))).flatMap((route) =>
+  Array<Route>(readsRollouts(route) ? 10 : 1).fill(route),
+);
 
 function readsRollouts({ path, method }: Route): boolean {
   return method === 'POST' && /^\/v1\/(score|groups|verify|adapters|refine|agent|runs)/.test(path);

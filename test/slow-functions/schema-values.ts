@@ -1,11 +1,13 @@
-/** Random values that a JSON schema of openapi.json allows; the rules between fields are left to chance. */
-import openapi from '../../openapi.json';
+/** Random values that a JSON schema of the OpenAPI document allows; the rules between fields are left to chance. */
+import * as z from 'zod';
+import { buildOpenApi } from '../../src/wire/openapi/document.ts';
 import type { SeededChoices } from '../unit/seeded-random.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 8;
-const SCHEMAS = new Map<string, unknown>(Object.entries(openapi.components.schemas));
+const documentSchema = z.object({ components: z.object({ schemas: z.record(z.string(), z.unknown()) }) });
+const SCHEMAS = new Map(Object.entries(documentSchema.parse(buildOpenApi('0')).components.schemas));
 
 const TEXTS = ['The Aare is 288 km long.', '<answer><snippet id=S1>Long.</snippet></answer>', '42', 'S1', 'lexical'];
 

@@ -1,6 +1,6 @@
 /**
- * Builds the OpenAPI 3.1 document from the zod schemas. `npm run openapi` writes it to openapi.json, which the Worker
- * serves and a test compares with the routes. This code does not run in production.
+ * Builds the OpenAPI 3.1 document from the zod schemas. scripts/build-dashboard.ts puts it among the assets, where every
+ * Worker serves it as /openapi.json; a test compares it with the routes. This code does not run in production.
  */
 import * as z from 'zod';
 import { citedIdSchema, findingCountsSchema, findingSchema, spanSchema } from '../../citations/finding-schema.ts';

@@ -10,6 +10,7 @@ import { ANSWER_FINDING_REASONS } from '../../../src/citations/formats/names.ts'
 import { FINDING_REASONS } from '../../../src/citations/types.ts';
 import { TRAJECTORY_FINDING_REASONS } from '../../../src/trajectory/trajectory.ts';
 import { BATCH_ERROR_CODES } from '../../../src/wire/batches/request-line.ts';
+import { buildOpenApi } from '../../../src/wire/openapi/document.ts';
 import { ATTEMPT_REASONS } from '../../../src/wire/webhooks.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -24,7 +25,7 @@ const entries = [...page.matchAll(ENTRY)].map(({ groups }) => ({
 }));
 const rows = [...page.matchAll(/^\| `(?<reason>\w+)` \|/gmu)].map(({ groups }) => groups?.['reason'] ?? '');
 
-/** The values of every property `reason` or `disabled_reason` in openapi.json. */
+/** The values of every property `reason` or `disabled_reason` of the OpenAPI document. */
 function reasonsOf(schema: unknown, isReason = false): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   if (Array.isArray(schema)) return schema.flatMap((one: unknown) => reasonsOf(one, isReason));
@@ -41,7 +42,7 @@ const findings: ReadonlySet<string> = new Set([
   ...ANSWER_FINDING_REASONS,
 ]);
 
-const inReplies = reasonsOf(JSON.parse(read('openapi.json'))).filter((reason) => !findings.has(reason));
+const inReplies = reasonsOf(buildOpenApi('0')).filter((reason) => !findings.has(reason));
 /** Those that replies carry as text, and the two codes of unsent lines. */
 const inText = [...TASK_FAILURE_REASONS, ...ATTEMPT_REASONS, ...BATCH_ERROR_CODES, 'batch_expired', 'batch_cancelled'];
 
