@@ -40,6 +40,8 @@ export type Environment = Env & {
   /** The rate limits of keys by tier; absent = no limit. */
   readonly RATE_LIMIT_STANDARD?: RateLimit;
   readonly RATE_LIMIT_HIGH?: RateLimit;
+  /** Reaches public addresses only. `citeward serve` binds it; absent = the platform has no private network. */
+  readonly PUBLIC_NETWORK?: Pick<Fetcher, 'fetch'>;
   /** "true" = webhooks may be registered at http://127.0.0.1, for tests and local development. */
   readonly WEBHOOK_ALLOW_LOOPBACK?: string;
 };

@@ -44,6 +44,8 @@ const REMOTE_OBJECTS_MODULE = 'citeward-internal:remote-objects';
 export const HTTP_SOCKET = 'http';
 /** Folder of the Unix sockets. Relative, because the path of a socket may have about 100 bytes only. */
 export const SOCKET_FOLDER = 'sockets';
+/** The service for requests to URLs that callers choose. */
+const PUBLIC_NETWORK = 'public-network';
 /** A process that asks for this host over the socket of another one wants to call its objects. */
 const OBJECTS_HOST = 'objects';
 
@@ -58,7 +60,9 @@ export function configurationText(parts: ConfigurationParts): string {
     ...(hasFakeAi ? [struct({ name: text('fake-ai'), worker: fakeAiWorker(parts) })] : []),
     struct({ name: text('dashboard'), disk: struct({ path: text(join(files, SERVE_FILES.dashboard)) }) }),
     struct({ name: text('objects'), disk: struct({ path: text(objects), writable: 'true' }) }),
-    struct({ name: text('internet'), network: outboundNetwork(certificates) }),
+    // Judges run on this machine and in its network, so what the operator has set may have a private address.
+    struct({ name: text('internet'), network: outboundNetwork(['public', 'private'], certificates) }),
+    struct({ name: text(PUBLIC_NETWORK), network: outboundNetwork(['public'], certificates) }),
   ];
   const config = struct({
     services: list(services),
@@ -144,6 +148,7 @@ function citewardWorker(parts: ConfigurationParts): Capnp {
     ...description.rate_limits.map((one) => binding(one.binding, { wrapped: rateLimit(one) })),
     ...durable_objects.map((one) => binding(one.binding, namespace(one, parts))),
     binding('ASSETS', { service: text('assets') }),
+    binding('PUBLIC_NETWORK', { service: text(PUBLIC_NETWORK) }),
     binding('SERVE_CLOCK', { service: process.hasStores || main === undefined ? clock : text(doorOf(main)) }),
     binding('SERVE_ASSET_PATHS', { json: json(Object.fromEntries(Object.keys(assets).map((path) => [path, true]))) }),
     ...(hasFakeAi ? [binding('AI', { service: text('fake-ai') })] : []),
@@ -218,10 +223,10 @@ function fakeAiWorker({ description, files }: ConfigurationParts): Capnp {
   });
 }
 
-/** Judges run on this machine and in its network, so private addresses are allowed. */
-function outboundNetwork(certificates: readonly string[]): Capnp {
+/** @param allowed kinds of addresses, which workerd checks after it has looked a name up. */
+function outboundNetwork(allowed: readonly ('public' | 'private')[], certificates: readonly string[]): Capnp {
   return struct({
-    allow: list([text('public'), text('private')]),
+    allow: list(allowed.map(text)),
     tlsOptions: struct({ trustBrowserCas: 'true', trustedCertificates: list(certificates.map(text)) }),
   });
 }

@@ -5,9 +5,9 @@
 
 import { withDeadline } from '../../lib/model-servers/calls/deadline.ts';
 import { retryAfterSeconds } from '../../lib/model-servers/calls/transport.ts';
+import { readEndpointUrl } from '../../src/wire/webhook-url.ts';
 import type { ATTEMPT_REASONS } from '../../src/wire/webhooks.ts';
 import { traceHeaders } from '../trace-context.ts';
-import { readEndpointUrl } from './endpoint-url.ts';
 import { signatureHeader } from './signature.ts';
 
 /** A receiver has this long for its whole reply. */
@@ -38,7 +38,13 @@ type Outgoing = {
   /** The secrets that are valid now. The request carries one signature per secret. */
   readonly secrets: readonly Uint8Array[];
   readonly allowLoopback: boolean;
+  /** Reaches public addresses only. The global fetch does so on the platform, but not under `citeward serve`. */
+  readonly publicNetwork: Network;
 };
+
+type Network = Pick<Fetcher, 'fetch'>;
+
+export const GLOBAL_NETWORK: Network = { fetch: (url, init) => fetch(url, init) };
 
 type Result = Pick<Attempt, 'reason' | 'status' | 'retry_after_s'>;
 
@@ -50,9 +56,11 @@ export async function attemptDelivery(outgoing: Outgoing, timeoutMs = DELIVERY_T
 }
 
 async function resultOf(outgoing: Outgoing, timestamp: number, timeoutMs: number): Promise<Result> {
-  const { url, id, body, secrets, allowLoopback } = outgoing;
+  const { id, body, secrets, allowLoopback, publicNetwork } = outgoing;
   // The rules for URLs may have changed since the registration.
-  if (!readEndpointUrl(url, allowLoopback).ok) return failed('url_refused');
+  const read = readEndpointUrl(outgoing.url, allowLoopback);
+  if (!read.ok) return failed('url_refused');
+  const network = read.isLoopback ? GLOBAL_NETWORK : publicNetwork;
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'citeward-webhooks/1',
@@ -63,7 +71,7 @@ async function resultOf(outgoing: Outgoing, timestamp: number, timeoutMs: number
   };
   let status: number | null = null;
   const done = await withDeadline(timeoutMs, async (signal) => {
-    const response = await answerTo(url, { method: 'POST', redirect: 'manual', headers, body, signal });
+    const response = await answerTo(network, read.url, { method: 'POST', redirect: 'manual', headers, body, signal });
     if (response === null) return failed('unreachable');
     status = response.status;
     const reason = response.ok ? await discardReply(response) : reasonOfStatus(status);
@@ -72,9 +80,9 @@ async function resultOf(outgoing: Outgoing, timestamp: number, timeoutMs: number
   return done.expired ? { ...failed('timeout'), status } : done.value;
 }
 
-async function answerTo(url: string, init: RequestInit): Promise<Response | null> {
+async function answerTo(network: Network, url: string, init: RequestInit): Promise<Response | null> {
   try {
-    return await fetch(url, init);
+    return await network.fetch(url, init);
   } catch {
     // The error is dropped, because its message may quote the URL.
     return null;

@@ -10,7 +10,7 @@ import type { PlatformFactory } from '../platform.ts';
 import { failureOf, problemOf, wireReason } from '../problems.ts';
 import { answer } from '../services/answer-request.ts';
 import { inTrace, receivedTrace } from '../trace-context.ts';
-import { attemptDelivery } from './attempt.ts';
+import { attemptDelivery, GLOBAL_NETWORK } from './attempt.ts';
 import type { EndpointRecord } from './endpoint-record.ts';
 import type { Inbox } from './inbox.ts';
 import type { Outbox } from './outbox.ts';
@@ -163,7 +163,8 @@ export class EndpointWork {
     const settings = this.#platforms.settingsOf(this.#environment);
     // A malformed configuration does not allow loopback.
     const allowLoopback = settings.ok && settings.value.allowWebhookLoopback;
-    return attemptDelivery({ url, id, body, secrets, allowLoopback }, this.#deliveryTimeoutMs);
+    const publicNetwork = this.#environment.PUBLIC_NETWORK ?? GLOBAL_NETWORK;
+    return attemptDelivery({ url, id, body, secrets, allowLoopback, publicNetwork }, this.#deliveryTimeoutMs);
   }
 
   /** Logs ids and reasons only: no URL, no text of a caller. */

@@ -51,7 +51,7 @@ const watch = (env: Readonly<Record<string, string>>) =>
   runScript('cli/main.ts', { args: ['runs', 'watch', 'r', '--url', url, '--webhook', `${url}/hook`, '--json'], env });
 
 test('an active alert reaches the receiver, once more after a failure, and the exit code stays 3', async () => {
-  const ended = await watch({ CITEWARD_WEBHOOK_SECRET: SECRET });
+  const ended = await watch({ CITEWARD_WEBHOOK_SECRET: SECRET, WEBHOOK_ALLOW_LOOPBACK: 'true' });
   expect(ended.code, ended.stderr).toBe(3);
   expect(received).toHaveLength(2);
   const [first, second] = received;
@@ -63,6 +63,14 @@ test('an active alert reaches the receiver, once more after a failure, and the e
 });
 
 test('a missing secret is an error before anything is watched', async () => {
-  const ended = await watch({ CITEWARD_WEBHOOK_SECRET: 'secret' });
+  const ended = await watch({ CITEWARD_WEBHOOK_SECRET: 'secret', WEBHOOK_ALLOW_LOOPBACK: 'true' });
   expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('--webhook needs the secret')]);
+});
+
+test('a receiver on this machine is refused before anything is watched, unless the setting allows it', async () => {
+  const before = received.length;
+  const ended = await watch({ CITEWARD_WEBHOOK_SECRET: SECRET });
+  expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('--webhook: expected an https URL')]);
+  expect(ended.stderr).toContain('WEBHOOK_ALLOW_LOOPBACK=true');
+  expect(received).toHaveLength(before);
 });

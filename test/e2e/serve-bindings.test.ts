@@ -1,4 +1,7 @@
 /** The bindings of `citeward serve` as a Worker sees them; what they acknowledged survives a SIGKILL. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Probe, startProbe } from './serve-probe.ts';
 
@@ -122,6 +125,21 @@ it('a queue delivers, retries, and passes what keeps failing to its dead-letter 
 
 it('a rate limit counts by key', async () => {
   expect(await probe.run('limit')).toEqual([true, true, true, false, true]);
+});
+
+it('deliveries reach public addresses only, whatever a name resolves to; judges may be on this machine', async () => {
+  const receiver = createServer((_, reply) => reply.end()).listen(0, '0.0.0.0');
+  await once(receiver, 'listening');
+  const { port } = receiver.address() as AddressInfo;
+  const found = await probe.run('networks', { port: String(port) });
+  const reached = [200, expect.stringMatching(/^Error: /u)];
+  expect(found).toEqual({
+    localhost: reached,
+    '127.0.0.1': reached,
+    '[::ffff:127.0.0.1]': [expect.anything(), expect.stringMatching(/^Error: /u)],
+    '0.0.0.0': [expect.anything(), expect.stringMatching(/^Error: /u)],
+  });
+  receiver.close();
 });
 
 it('settings override those of the file, whatever their characters', async () => {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
   D1Database,
+  Fetcher,
   KVNamespace,
   Queue,
   R2Bucket,
@@ -222,6 +223,15 @@ const tests = {
     return [...results, (await env.LIMIT.limit({ key: 'other' })).success];
   },
   settings: async (env: TestEnvironment) => [env.GREETING, env.OTHER],
+  networks: async (env: TestEnvironment, _: unknown[], { port }: Readonly<Record<string, string>>) => {
+    const statusOf = (sent: Promise<{ readonly status: number }>) => sent.then(({ status }) => status, String);
+    const found: Record<string, unknown> = {};
+    for (const host of ['localhost', '127.0.0.1', '[::ffff:127.0.0.1]', '0.0.0.0']) {
+      const url = `http://${host}:${port}/`;
+      found[host] = [await statusOf(fetch(url)), await statusOf(env.PUBLIC_NETWORK.fetch(url))];
+    }
+    return found;
+  },
   stores: async (env: TestEnvironment) => {
     await env.KV.put('key', 'value');
     await env.BUCKET.put('key', 'value');
@@ -246,6 +256,7 @@ type TestEnvironment = {
   readonly DB: D1Database;
   readonly QUEUE: Queue<unknown>;
   readonly LIMIT: RateLimit;
+  readonly PUBLIC_NETWORK: Fetcher;
   readonly SERVE_CLOCK: { start(): Promise<void> };
   readonly GREETING: string;
   readonly OTHER: string;
@@ -254,7 +265,7 @@ type TestEnvironment = {
 export type Probe = {
   readonly url: string;
   /** Runs a function in the Worker. Returns its value. @throws Error with what it threw. */
-  run(name: keyof typeof tests): Promise<unknown>;
+  run(name: keyof typeof tests, query?: Readonly<Record<string, string>>): Promise<unknown>;
   /** Kills workerd and starts it again with the same data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -289,8 +300,8 @@ export async function startProbe(processes = 1): Promise<Probe> {
     get url() {
       return server.url;
     },
-    async run(name) {
-      const reply = await fetch(`${server.url}/${name}`);
+    async run(name, query = {}) {
+      const reply = await fetch(`${server.url}/${name}?${new URLSearchParams(query)}`);
       const text = await reply.text();
       if (!reply.ok) throw new Error(text);
       return JSON.parse(text);

@@ -34,7 +34,14 @@ import {
 } from './webhook-parts.ts';
 import { replaceParts } from './worker.ts';
 
-replaceParts({ webhookLimits: { deliveryTimeoutMs: 300 } });
+let publicNetwork: Pick<Fetcher, 'fetch'> | undefined;
+replaceParts({
+  webhookLimits: { deliveryTimeoutMs: 300 },
+  environmentOf: (environment) =>
+    publicNetwork === undefined
+      ? environment
+      : { ...environment, PUBLIC_NETWORK: publicNetwork, WEBHOOK_ALLOW_LOOPBACK: 'true' },
+});
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -202,6 +209,24 @@ describe('a delivery', () => {
     });
     await work(endpoint.id);
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it('leaves through the network of public addresses, where there is one; only loopback does not', async () => {
+    const urls: string[] = [];
+    publicNetwork = {
+      fetch: async (input) => {
+        urls.push(new Request(input).url);
+        return new Response(null, { status: 204 });
+      },
+    };
+    endpoint = await register();
+    const inside = await register({ url: 'http://127.0.0.1:9/hook' });
+    for (const { id } of [endpoint, inside]) {
+      expect(await json('POST', `/v1/webhooks/${id}/test`)).toMatchObject({ delivered: true });
+    }
+    publicNetwork = undefined;
+    expect(urls).toEqual([RECEIVER]);
+    expect(receiver.received.map(({ url }) => url)).toEqual(['http://127.0.0.1:9/hook']);
   });
 
   it.each([

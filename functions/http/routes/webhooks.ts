@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import { MAX_WEBHOOK_BODY_BYTES, MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../../src/limits.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
+import { readEndpointUrl } from '../../../src/wire/webhook-url.ts';
 import {
   deliveriesQuerySchema,
   type Endpoint,
@@ -32,7 +33,6 @@ import {
   type EndpointRefusal,
   WEBHOOK_MESSAGE_VERSION,
 } from '../../webhooks/endpoint-messages.ts';
-import { readEndpointUrl } from '../../webhooks/endpoint-url.ts';
 import { type PresentedSignature, readSignature, verifySignature } from '../../webhooks/signature.ts';
 import { requireScope } from '../auth.ts';
 import { parseBody, readBytes, readJson, readQuery } from '../body.ts';

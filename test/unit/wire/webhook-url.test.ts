@@ -1,6 +1,6 @@
 /** Where deliveries may go: public names over TLS. Every way to write an address is refused. */
 import { describe, expect, it } from 'vitest';
-import { readEndpointUrl } from '../../../functions/webhooks/endpoint-url.ts';
+import { readEndpointUrl } from '../../../src/wire/webhook-url.ts';
 
 describe('a receiver', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('a receiver', () => {
     ['https://bücher.example.com/', 'https://xn--bcher-kva.example.com/'],
     ['https://127.0.0.1.example.com/', 'https://127.0.0.1.example.com/'],
     ['https://1.2.3.4.example/', 'https://1.2.3.4.example/'],
-  ])('may be %s', (text, url) => expect(readEndpointUrl(text, false)).toEqual({ ok: true, url }));
+  ])('may be %s', (text, url) => expect(readEndpointUrl(text, false)).toEqual({ ok: true, url, isLoopback: false }));
 
   it.each([
     // Not https, or no URL.
@@ -103,6 +103,7 @@ describe('with loopback allowed', () => {
     expect(readEndpointUrl('http://127.0.0.1:8080/hook', true)).toEqual({
       ok: true,
       url: 'http://127.0.0.1:8080/hook',
+      isLoopback: true,
     });
     expect(readEndpointUrl('https://hooks.example.com/', true).ok).toBe(true);
   });

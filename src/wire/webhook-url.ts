@@ -1,11 +1,11 @@
 /**
  * Decides where deliveries may go, to prevent server-side request forgery: an admin chooses the URL, but the Worker
- * sends the request. Allowed are public host names over TLS on port 443 or 8443. A name that resolves to a private
- * address is stopped by `global_fetch_strictly_public`, and a Worker has no private network. The checks read the host
- * that the WHATWG parser returns, because the parser turns every spelling of an IPv4 address (decimal, octal,
- * hexadecimal, full-width, percent-encoded) into the dotted form.
+ * sends the request. Allowed are public host names over TLS on port 443 or 8443. A public name may resolve to a private
+ * address, so the sender connects to public addresses only. The checks read the host that the WHATWG parser returns,
+ * because the parser turns every spelling of an IPv4 address (decimal, octal, hexadecimal, full-width, percent-encoded)
+ * into the dotted form.
  */
-import { MAX_WEBHOOK_URL_CHARS } from '../../src/limits.ts';
+import { MAX_WEBHOOK_URL_CHARS } from '../limits.ts';
 
 /** The parser returns an empty text for the default port. */
 const PORTS: ReadonlySet<string> = new Set(['', '8443']);
@@ -30,7 +30,8 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 ]);
 
 type EndpointUrl =
-  | { readonly ok: true; readonly url: string }
+  /** `isLoopback` = on this machine: the only address that need not be public. */
+  | { readonly ok: true; readonly url: string; readonly isLoopback: boolean }
   /** Describes what is wrong with the URL, without quoting it. */
   | { readonly ok: false; readonly problem: string };
 
@@ -39,18 +40,22 @@ type EndpointUrl =
  * @param allowLoopback also accepts `http://127.0.0.1` on any port, for tests and local development.
  */
 export function readEndpointUrl(text: string, allowLoopback: boolean): EndpointUrl {
-  const problem = problemOf(text, allowLoopback);
-  return problem === null ? { ok: true, url: new URL(text).href } : { ok: false, problem };
+  if (text.length > MAX_WEBHOOK_URL_CHARS) return refused(`expected at most ${MAX_WEBHOOK_URL_CHARS} characters`);
+  // The parser would drop or repair these characters; the registered URL must be the one that was sent.
+  if (/[\s\\]/.test(text) || !URL.canParse(text)) return refused('expected an absolute URL');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return refused('expected no user info: requests are signed');
+  if (text.includes('#')) return refused('expected no fragment');
+  const isLoopback = allowLoopback && url.protocol === 'http:' && url.hostname === '127.0.0.1';
+  const problem = isLoopback ? null : publicProblem(url);
+  return problem === null ? { ok: true, url: url.href, isLoopback } : refused(problem);
 }
 
-function problemOf(text: string, allowLoopback: boolean): string | null {
-  if (text.length > MAX_WEBHOOK_URL_CHARS) return `expected at most ${MAX_WEBHOOK_URL_CHARS} characters`;
-  // The parser would drop or repair these characters; the registered URL must be the one that was sent.
-  if (/[\s\\]/.test(text) || !URL.canParse(text)) return 'expected an absolute URL';
-  const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return 'expected no user info: requests are signed';
-  if (text.includes('#')) return 'expected no fragment';
-  if (allowLoopback && url.protocol === 'http:' && url.hostname === '127.0.0.1') return null;
+function refused(problem: string): EndpointUrl {
+  return { ok: false, problem };
+}
+
+function publicProblem(url: URL): string | null {
   if (url.protocol !== 'https:') return 'expected an https URL';
   if (!PORTS.has(url.port)) return 'expected port 443 or 8443';
   return hostProblem(url.hostname);
