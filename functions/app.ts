@@ -4,6 +4,7 @@
  */
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { failureOf, problemResponse } from '../service/problems.ts';
 import { MAX_BODY_BYTES_IN_FLIGHT, MAX_CLAIMS_IN_FLIGHT } from '../src/limits.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
 import { adapterRoutes } from './http/adapters/routes.ts';
@@ -36,7 +37,6 @@ import { verifyRoutes } from './http/routes/verify.ts';
 import { webhookRoutes, webhookScoreRoutes } from './http/routes/webhooks.ts';
 import { Leases } from './leases.ts';
 import type { PlatformFactory } from './platform.ts';
-import { failureOf, problemResponse } from './problems.ts';
 
 export type AppOptions = {
   /**

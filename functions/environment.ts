@@ -3,12 +3,12 @@
  * requests fail with a configuration problem instead of using a default.
  */
 
+import { isAiBinding, isService } from '../service/backends/bindings.ts';
+import { readBackends, type Surroundings } from '../service/backends/settings.ts';
+import type { BackendsConfig } from '../service/backends/settings-schema.ts';
 import { pathText, problemsOfIssues } from '../src/input-problem.ts';
 import { MAX_BUDGET } from '../src/limits.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
-import { isAiBinding, isService } from './backends/bindings.ts';
-import { readBackends, type Surroundings } from './backends/settings.ts';
-import type { BackendsConfig } from './backends/settings-schema.ts';
 import { DEFAULT_DESKS } from './desk/desk-layout.ts';
 import type { Budgets } from './projects/budgets.ts';
 

@@ -8,10 +8,17 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { KvJudgmentStore } from '../lib/kv-store.ts';
+import {
+  LIVE_RESERVE_SHARE,
+  MAX_PROMPT_BYTES_IN_FLIGHT,
+  PROMPT_LEASE_MS,
+  PromptMemory,
+} from '../service/desk/capacity.ts';
+import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from '../service/desk/failure-memory.ts';
+import { inTrace, receivedTrace } from '../service/trace-context.ts';
 import { partitionOf } from '../src/judgments/key.ts';
 import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { BudgetLeases } from './desk/budget-leases.ts';
-import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PROMPT_LEASE_MS, PromptMemory } from './desk/capacity.ts';
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from './desk/connection-gate.ts';
 import { DeskCalls } from './desk/desk-calls.ts';
 import { deskIn } from './desk/desk-client.ts';
@@ -31,7 +38,6 @@ import {
   VERSION_SKEW,
 } from './desk/desk-messages.ts';
 import { EarlierOwners, LayoutHistory, Succession } from './desk/earlier-layouts.ts';
-import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './desk/failure-memory.ts';
 import { BridgedJudgments } from './desk/finished-judgments.ts';
 import { FinishedTables } from './desk/finished-tables.ts';
 import { lanesOf } from './desk/judge-lanes.ts';
@@ -50,7 +56,6 @@ import {
 import { NO_BUDGETS } from './projects/budgets.ts';
 import type { JudgmentScope } from './projects/judgment-scope.ts';
 import { ProjectTable } from './projects/project-table.ts';
-import { inTrace, receivedTrace } from './trace-context.ts';
 
 const now = (): number => Date.now();
 

@@ -2,11 +2,12 @@
  * Gathers the figures of a deployment for `GET /metrics`. Every desk is asked for its state and for the counts of its
  * isolate; desk 0 adds the counts to its totals. docs/decisions/2026-11-23-metrics.md says why.
  */
+
+import { RequestError } from '../service/failures.ts';
 import { deskIn } from './desk/desk-client.ts';
 import type { DeskFigures } from './desk/desk-figures.ts';
 import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
 import type { Environment, Settings } from './environment.ts';
-import { RequestError } from './failures.ts';
 import { activeShardBytes } from './ledger/ledger-size.ts';
 import { type GaugeName, sampleOf } from './metrics/catalogue.ts';
 import { type Increment, isolateCounts } from './metrics/counts.ts';

@@ -11,26 +11,26 @@ import {
   MAX_RECENT_JUDGMENT_CHARS,
   MAX_RECENT_JUDGMENTS,
 } from '../lib/kv-store.ts';
+import { configuredCodeRunner } from '../service/backends/code-runner.ts';
+import { type Backends, configuredBackends } from '../service/backends/configured.ts';
+import type { FailureOf } from '../service/failures.ts';
+import { makeGroupRubrics } from '../service/make-rubrics.ts';
+import type { AgentPlatform, ReplayPlatform, RubricMaker } from '../service/ports.ts';
 import { createSourceReader, RECENT_SOURCES } from '../src/citations/recent-sources.ts';
 import type { CallClass } from '../src/judgments/desk.ts';
 import type { ReasonStore } from '../src/judgments/reasons.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
 import { createRecentlyUsed } from '../src/recently-used.ts';
 import type { Result } from '../src/result.ts';
-import { configuredCodeRunner } from './backends/code-runner.ts';
-import { type Backends, configuredBackends } from './backends/configured.ts';
 import { createDeskClient, type DeskClient } from './desk/desk-client.ts';
 import { type DeskLayout, layoutOf } from './desk/desk-layout.ts';
 import { createSettingsReader, type Environment, reportProblem, type Settings } from './environment.ts';
-import type { FailureOf } from './failures.ts';
 import { LedgerClient } from './ledger/ledger-client.ts';
 import type { LedgerStores } from './ledger/run-recording.ts';
 import { RunRubrics } from './ledger/run-rubrics.ts';
 import type { Payer } from './projects/budgets.ts';
 import { type JudgmentScope, scopedKv } from './projects/judgment-scope.ts';
 import { payerOf } from './projects/known-payers.ts';
-import { makeGroupRubrics } from './services/make-rubrics.ts';
-import type { AgentPlatform, ReplayPlatform, RubricMaker } from './services/ports.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
 import { createKvReasonStore } from './storage/kept-reasons.ts';

@@ -28,7 +28,7 @@ const output = resolve(root, 'dist/serve');
 
 /** Folders and files that the build reads, besides the dashboard. */
 const INPUTS = [
-  ...['functions', 'src', 'lib', 'serve', 'fake-ai', 'wrangler.toml', 'package-lock.json'],
+  ...['functions', 'service', 'src', 'lib', 'serve', 'fake-ai', 'wrangler.toml', 'package-lock.json'],
   ...['scripts/build-serve.ts', 'scripts/asset-headers.ts'],
 ] as const;
 

@@ -1,6 +1,6 @@
 /**
  * Refines in this process: the extractive refiner answers, the lexical judge scores. Neither is a model. It follows the
- * same steps as functions/services/refine.ts, which needs the bindings of a Worker.
+ * same steps as service/refine.ts, which needs the bindings of a Worker.
  */
 import { createExtractiveGenerator, EXTRACTIVE_NAME } from '../../lib/extractive-generator.ts';
 import type { GenerationFailure } from '../../src/generation/generator.ts';

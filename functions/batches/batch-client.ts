@@ -2,9 +2,10 @@
  * The client of batches for the rest of the Worker: it calls the Durable Object of a batch. Every operation of the
  * object is idempotent, so a call whose answer was lost (the object restarts, as in a deployment) is repeated.
  */
+
+import { RequestError } from '../../service/failures.ts';
 import type { Result } from '../../src/result.ts';
 import type { Environment } from '../environment.ts';
-import { RequestError } from '../failures.ts';
 import { rpcFailure } from '../rpc.ts';
 import type { BatchAnswer } from './batch-messages.ts';
 

@@ -5,6 +5,8 @@
  * is logged; the object's alarm sends the task again in any case.
  */
 import * as z from 'zod';
+import type { AnswerRoom } from '../../service/answer.ts';
+import { inTrace, receivedTrace } from '../../service/trace-context.ts';
 import { mostClaims } from '../../src/citations/answer-limits.ts';
 import { MAX_CLAIMS, MAX_FULL_ANSWERS } from '../../src/limits.ts';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
@@ -12,9 +14,7 @@ import type { Environment } from '../environment.ts';
 import { Leases } from '../leases.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
-import type { AnswerRoom } from '../services/answer-request.ts';
 import { FileStore } from '../storage/files.ts';
-import { inTrace, receivedTrace } from '../trace-context.ts';
 import { batchObjectName } from './batch-client.ts';
 import { validateInput } from './batch-input.ts';
 import { BATCH_MESSAGE_VERSION, type ClaimedTask, type TaskReport } from './batch-messages.ts';

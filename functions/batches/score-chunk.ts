@@ -4,18 +4,18 @@
  * both report the stored counts. An exception on one line becomes the error of that line only.
  */
 
+import { type AnswerRoom, answer } from '../../service/answer.ts';
+import { evidenceOf } from '../../service/desk/circuit-breaker.ts';
+import { describeError } from '../../service/error-log.ts';
+import type { RequestFailure } from '../../service/failures.ts';
+import type { ScoringPlatform } from '../../service/ports.ts';
+import { failureOf, problemOf } from '../../service/problems.ts';
+import { requiredScopes } from '../../service/required-scopes.ts';
 import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
 import type { Result } from '../../src/result.ts';
 import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { type LineResult, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
-import { evidenceOf } from '../desk/circuit-breaker.ts';
-import { describeError } from '../error-log.ts';
-import type { RequestFailure } from '../failures.ts';
-import { failureOf, problemOf } from '../problems.ts';
-import { type AnswerRoom, answer } from '../services/answer-request.ts';
-import type { ScoringPlatform } from '../services/ports.ts';
-import { requiredScopes } from '../services/required-scopes.ts';
 import type { FileStore } from '../storage/files.ts';
 import { linesOf } from './batch-input.ts';
 import type { ChunkCounts, ClaimedTask, LineTries, NewBatch, TaskReport } from './batch-messages.ts';

@@ -2,8 +2,9 @@
  * Gathers the calls that a caller makes in one turn into one message per desk: a message costs more than a call, and the
  * texts that its calls share, such as the sources of a group, travel once.
  */
+
+import { DESK_LOST } from '../../service/desk/desk-failures.ts';
 import type { DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
-import { DESK_LOST } from './desk-failures.ts';
 
 /** Texts of one message in UTF-16 code units; the platform takes 32 MiB. A larger call travels alone. */
 const MAX_MESSAGE_CHARS = 4 * 1024 * 1024;

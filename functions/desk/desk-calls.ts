@@ -12,6 +12,19 @@
  */
 import canonicalize from 'canonicalize';
 import type { KvJudgmentStore } from '../../lib/kv-store.ts';
+import { type PromptMemory, promptBytes } from '../../service/desk/capacity.ts';
+import { type CallEvidence, evidenceOf } from '../../service/desk/circuit-breaker.ts';
+import {
+  CIRCUIT_OPEN,
+  DEADLINE_MISSED,
+  DESK_FULL,
+  JUDGE_NOT_HERE,
+  NO_SLOT,
+  OTHER_JUDGE,
+  STILL_RUNNING,
+  STORE_BEHIND,
+} from '../../service/desk/desk-failures.ts';
+import type { FailureMemory } from '../../service/desk/failure-memory.ts';
 import { type DeskJudgment, type JudgmentCall, withoutReasons } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
@@ -23,23 +36,10 @@ import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Missed } from '../../src/judgments/store.ts';
 import { withinMs } from '../rpc.ts';
 import type { BudgetLeases } from './budget-leases.ts';
-import { type PromptMemory, promptBytes } from './capacity.ts';
-import { type CallEvidence, evidenceOf } from './circuit-breaker.ts';
 import { CallConnections, type ConnectionGate } from './connection-gate.ts';
-import {
-  CIRCUIT_OPEN,
-  DEADLINE_MISSED,
-  DESK_FULL,
-  JUDGE_NOT_HERE,
-  NO_SLOT,
-  OTHER_JUDGE,
-  STILL_RUNNING,
-  STORE_BEHIND,
-} from './desk-failures.ts';
 import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } from './desk-figures.ts';
 import { DESK_GRACE_MS, type DeskPlace, type PaidCall } from './desk-messages.ts';
 import type { AskedLayouts, EarlierOwners, Succession } from './earlier-layouts.ts';
-import type { FailureMemory } from './failure-memory.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
 import { type JudgeLane, Ticket } from './judge-lanes.ts';
 

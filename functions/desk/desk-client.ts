@@ -2,6 +2,9 @@
  * The client of the JudgeDesk objects. It asks the desk that owns a judgment, and connection problems become typed
  * failures. An exception of the desk's own code is a bug and is rethrown.
  */
+
+import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from '../../service/desk/desk-failures.ts';
+import { traceHeaders } from '../../service/trace-context.ts';
 import type { Desk } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
@@ -11,9 +14,7 @@ import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { NO_BUDGETS, type Payer } from '../projects/budgets.ts';
 import type { JudgmentScope } from '../projects/judgment-scope.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
-import { traceHeaders } from '../trace-context.ts';
 import { CallGatherer } from './call-gatherer.ts';
-import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from './desk-failures.ts';
 import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods, type DeskPlace } from './desk-messages.ts';
 

@@ -2,13 +2,14 @@
  * The messages between a caller and a desk. They have a version because both may run different code during a
  * deployment: a desk refuses an unknown version, and the caller retries.
  */
+
+import type { TraceHeaders } from '../../service/trace-context.ts';
 import type { DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Increment } from '../metrics/counts.ts';
 import type { Payer } from '../projects/budgets.ts';
-import type { TraceHeaders } from '../trace-context.ts';
 import type { DeskFigures } from './desk-figures.ts';
 import type { DeskLayout } from './desk-layout.ts';
 

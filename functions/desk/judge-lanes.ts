@@ -1,9 +1,21 @@
 /** The judges that a desk calls, each with its slots and circuit breaker, and the place of a call in their queues. */
+
+import type { Backends } from '../../service/backends/configured.ts';
+import {
+  CallSlots,
+  LIVE_CALLS_PER_BATCH_TURN,
+  LIVE_RESERVE_SHARE,
+  type SlotTicket,
+  shareOfSlots,
+} from '../../service/desk/capacity.ts';
+import {
+  BREAKER_FAILURES,
+  BREAKER_MAX_REST_MS,
+  BREAKER_REST_MS,
+  CircuitBreaker,
+} from '../../service/desk/circuit-breaker.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
-import type { Backends } from '../backends/configured.ts';
-import { CallSlots, LIVE_CALLS_PER_BATCH_TURN, LIVE_RESERVE_SHARE, type SlotTicket, shareOfSlots } from './capacity.ts';
-import { BREAKER_FAILURES, BREAKER_MAX_REST_MS, BREAKER_REST_MS, CircuitBreaker } from './circuit-breaker.ts';
 import { ownersOf } from './desk-layout.ts';
 import type { DeskPlace } from './desk-messages.ts';
 

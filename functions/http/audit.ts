@@ -3,8 +3,8 @@
  * A refused caller gets no row, so that it cannot fill the table.
  */
 import { createMiddleware } from 'hono/factory';
-import { RequestError } from '../failures.ts';
-import { wireReason } from '../problems.ts';
+import { RequestError } from '../../service/failures.ts';
+import { wireReason } from '../../service/problems.ts';
 import { AuditTable, type NewUse } from '../projects/audit-table.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import type { AppEnvironment, Context, Principal } from './context.ts';

@@ -4,14 +4,14 @@
  * configuration refuses every request; it never grants access.
  */
 import { createMiddleware } from 'hono/factory';
+import { RequestError } from '../../service/failures.ts';
+import type { RequiredScope } from '../../service/required-scopes.ts';
 import { DEFAULT_PROJECT, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import { isStoredKeyText, STORED_KEY_PREFIX } from '../../src/wire/key-text.ts';
 import type { Settings } from '../environment.ts';
-import { RequestError } from '../failures.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { KeyTable } from '../projects/key-table.ts';
 import { KnownKeys } from '../projects/known-keys.ts';
-import type { RequiredScope } from '../services/required-scopes.ts';
 import { type AppEnvironment, type Context, callerOf, type Principal } from './context.ts';
 import { checkRate } from './rate-limit.ts';
 import { vendorKey } from './vendor-key.ts';

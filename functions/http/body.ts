@@ -4,10 +4,10 @@
  * passed on unchanged.
  */
 import type * as z from 'zod';
+import { RequestError } from '../../service/failures.ts';
 import { mostClaims, type PossibleGrammars } from '../../src/citations/answer-limits.ts';
 import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES, MAX_UNAUTHENTICATED_DISCARDED_BYTES } from '../../src/limits.ts';
-import { RequestError } from '../failures.ts';
 import type { Lease } from '../leases.ts';
 import type { Context } from './context.ts';
 

@@ -1,6 +1,9 @@
 /** The context of one request in the Hono app: its variables, and the ports of its deployment. */
 
 import type { Context as HonoContext } from 'hono';
+import { RequestError } from '../../service/failures.ts';
+import type { Grounded } from '../../service/ground.ts';
+import type { JudgedReply, ScoringReply } from '../../service/score.ts';
 import type { ObtainedJudgment } from '../../src/judgments/obtain.ts';
 import type { MadeRubrics } from '../../src/rubrics/make-rubrics.ts';
 import type { Compared } from '../../src/scoring/compare.ts';
@@ -8,14 +11,11 @@ import type { Grounding } from '../../src/scoring/grounding.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { RateTier, Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
-import { RequestError } from '../failures.ts';
 import type { Lease } from '../leases.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
 import type { Budgets, Payer } from '../projects/budgets.ts';
 import type { KnownKeys } from '../projects/known-keys.ts';
-import type { Grounded } from '../services/ground.ts';
-import type { JudgedReply, ScoringReply } from '../services/score.ts';
 
 /** The authenticated caller: an API key, a webhook endpoint, or `anonymous`. */
 export type Principal = {

@@ -3,7 +3,7 @@
  * notices a disconnected client. `gone` then aborts, and with it the work behind the stream. The queue is bounded: a
  * producer that awaits `room` runs at the speed of the reader.
  */
-import { failureOf, problemOf, wireReason } from '../problems.ts';
+import { failureOf, problemOf, wireReason } from '../../service/problems.ts';
 
 /** How often a comment is sent, to notice a disconnected client. */
 const EVENT_HEARTBEAT_MS = 1_000;

@@ -1,8 +1,8 @@
 /** JSON lines over HTTP: reading them from a body that is still being sent, and streaming them into a reply. */
 
+import { RequestError } from '../../service/failures.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
-import { RequestError } from '../failures.ts';
 import type { Lease } from '../leases.ts';
 import { discardForAWhile, readChunk } from './body.ts';
 

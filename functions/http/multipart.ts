@@ -3,8 +3,9 @@
  * platform's `formData()` keeps whole files in memory; this parser keeps the header of one part and passes content on
  * as it arrives. It runs in linear time.
  */
+
+import type { MultipartDefect } from '../../service/failures.ts';
 import { MAX_FORM_IGNORED_BYTES, MAX_FORM_PARTS, MAX_PART_HEADER_BYTES } from '../../src/limits.ts';
-import type { MultipartDefect } from '../failures.ts';
 
 /** The body is not a valid form, and the parser cannot continue. */
 export class MultipartError extends Error {

@@ -5,12 +5,12 @@
  */
 import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
-import { describeError } from '../error-log.ts';
-import { RequestError } from '../failures.ts';
+import { describeError } from '../../service/error-log.ts';
+import { RequestError } from '../../service/failures.ts';
+import { wireReason } from '../../service/problems.ts';
+import { inTrace, receivedTrace } from '../../service/trace-context.ts';
 import { writeRequestPoint } from '../metrics/analytics.ts';
 import { isolateCounts } from '../metrics/counts.ts';
-import { wireReason } from '../problems.ts';
-import { inTrace, receivedTrace } from '../trace-context.ts';
 import type { AppEnvironment, Context, PhaseTimings } from './context.ts';
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;

@@ -3,9 +3,10 @@
  * configured limits nothing. The platform counts per location and roughly, so this keeps one caller from crowding out
  * the others; budgets bound what a project spends.
  */
+
+import { RequestError } from '../../service/failures.ts';
 import type { RateTier } from '../../src/wire/api-keys.ts';
 import type { Environment } from '../environment.ts';
-import { RequestError } from '../failures.ts';
 import type { Principal } from './context.ts';
 
 /** The period that docs/guides/projects.md asks bindings to have. A reply names it: a binding does not tell its own. */

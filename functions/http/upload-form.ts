@@ -2,6 +2,8 @@
  * Reads a form with one file as a stream: the file is passed on piece by piece, the few other fields are kept. After an
  * error the rest of the body is read and dropped, within limits, so that the client receives the problem.
  */
+
+import { invalidInput, RequestError } from '../../service/failures.ts';
 import {
   MAX_DISCARDED_BYTES,
   MAX_FILE_NAME_CHARS,
@@ -10,7 +12,6 @@ import {
   MAX_FORM_PARTS,
   MAX_PART_HEADER_BYTES,
 } from '../../src/limits.ts';
-import { invalidInput, RequestError } from '../failures.ts';
 import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser, type PartHead } from './multipart.ts';
 
 type FormShape = {

@@ -1,5 +1,5 @@
 /** Where the clients of the replaced APIs put their key. `Authorization: Bearer` is accepted on every route. */
-import { vendorOf } from '../compat-errors.ts';
+import { vendorOf } from './compat-errors.ts';
 
 /** A key is at most this long. */
 const MAX_KEY_CHARS = 256;

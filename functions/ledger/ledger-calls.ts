@@ -2,9 +2,10 @@
  * Calls the `RunLedger` objects of a run. Every operation of the object is idempotent, so a call whose answer was lost
  * (the object restarts, as in a deployment) is repeated.
  */
+
+import { RequestError } from '../../service/failures.ts';
 import { sha256 } from '../../src/digest.ts';
 import type { Environment } from '../environment.ts';
-import { RequestError } from '../failures.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import { rpcFailure } from '../rpc.ts';
 import { StorageError } from '../storage/storage-error.ts';

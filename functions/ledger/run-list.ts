@@ -1,7 +1,7 @@
 /** The list of runs in D1. Everything else about a run is in its objects, which only this list names. */
 import * as z from 'zod';
+import { newId } from '../../service/ids.ts';
 import { FAMILY_NAMES, type FamilyName } from '../../src/families/composers.ts';
-import { newId } from '../storage/ids.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 

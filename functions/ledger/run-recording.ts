@@ -4,10 +4,10 @@
  * the same content with fewer missing measurements replaces a rollout.
  */
 
+import { newId } from '../../service/ids.ts';
 import type { FamilyName, Recipe } from '../../src/families/composers.ts';
 import type { RolloutReport, RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
 import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
-import { newId } from '../storage/ids.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { callShard, type LedgerObjects, shardOf } from './ledger-calls.ts';
 import {

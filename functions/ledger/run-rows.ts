@@ -3,12 +3,12 @@
  * composition.
  */
 import * as z from 'zod';
+import { RequestError } from '../../service/failures.ts';
 import { sha256Schema } from '../../src/judgments/judgment-schema.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { storedFactsSchema } from '../../src/runs/row.ts';
-import { RequestError } from '../failures.ts';
 import { compareBytes } from './byte-order.ts';
 import { askShard, type LedgerObjects, shardOf, shardsOf } from './ledger-calls.ts';
 import {

@@ -2,11 +2,12 @@
  * The evolving rubrics of the runs of a project for the rest of the Worker. The log of a prompt is in the shard of its
  * run that its digest selects (rubric-table.ts). Every method throws StorageError.
  */
+
+import { RequestError } from '../../service/failures.ts';
 import type { FamilyName } from '../../src/families/composers.ts';
 import type { GroupObservation, HandEdit } from '../../src/rubrics/append.ts';
 import type { WeightedCriterion } from '../../src/rubrics/evolution-log.ts';
 import { EVOLUTION_PRESETS, type EvolutionRules } from '../../src/rubrics/evolution-rules.ts';
-import { RequestError } from '../failures.ts';
 import { askShard, callShard, shardOf, shardsOf } from './ledger-calls.ts';
 import { LEDGER_MESSAGE_VERSION as V } from './ledger-messages.ts';
 import type { EditAnswer, ObserveAnswer, PromptSummary, StartAnswer, StoredPrompt } from './rubric-messages.ts';

@@ -1,8 +1,8 @@
 /** The API keys in D1. A key itself is never stored, only its SHA-256. */
 import * as z from 'zod';
+import { newId } from '../../service/ids.ts';
 import { MAX_PROJECT_KEYS } from '../../src/limits.ts';
 import { RATE_TIERS, type RateTier, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
-import { newId } from '../storage/ids.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import type { Budgets } from './budgets.ts';

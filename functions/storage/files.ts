@@ -3,8 +3,9 @@
  * it, so every listed file can be read. Removed rows stay for a week: list pages continue after the id of a file that
  * may have been removed since, and a repeated write does not revive a removed file.
  */
+
+import { newId } from '../../service/ids.ts';
 import { MAX_FILES_LISTED } from '../../src/limits.ts';
-import { newId } from './ids.ts';
 import { PartWriter } from './part-writer.ts';
 import { database } from './schema.ts';
 import { stored } from './storage-error.ts';

@@ -1,7 +1,7 @@
 import { isolateCounts } from '../metrics/counts.ts';
 
 /**
- * A failure of R2, D1 or a `RunLedger` object. `functions/problems.ts` maps it to a retryable 503. The platform's
+ * A failure of R2, D1 or a `RunLedger` object. `service/problems.ts` maps it to a retryable 503. The platform's
  * message may name keys and statements, so only its code is logged.
  */
 export class StorageError extends Error {

@@ -3,8 +3,9 @@
  * (`uploads/<project>/<upload>/<part>`), and R2's listing says which parts exist. Status changes are conditional updates: when a
  * completion, a cancellation and a part race, each learns who was first, and the losers undo their work.
  */
+
+import { newId } from '../../service/ids.ts';
 import { insertFile, MAX_CLEARED_AT_ONCE, nowSeconds, REMOVED_FILE_MEMORY_S, type StoredFile } from './files.ts';
-import { newId } from './ids.ts';
 import { PartWriter } from './part-writer.ts';
 import { database } from './schema.ts';
 import { stored } from './storage-error.ts';

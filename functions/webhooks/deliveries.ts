@@ -6,10 +6,10 @@
  * There is one alarm, and it is always set to the time of the next due work.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { newId } from '../../service/ids.ts';
 import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
 import { createPlatformFactory, type PlatformParts, uncachedJudgments } from '../platform.ts';
-import { newId } from '../storage/ids.ts';
 import {
   type AnnounceMessage,
   type AnnounceReply,

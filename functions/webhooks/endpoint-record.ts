@@ -1,9 +1,10 @@
 /**
  * Stores the endpoint and its secrets in the SQLite of its object. A secret leaves the deployment once, on creation.
  */
+
+import { newId } from '../../service/ids.ts';
 import { MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
 import type { Endpoint, EndpointChange } from '../../src/wire/webhooks.ts';
-import { newId } from '../storage/ids.ts';
 import { type RegisterMessage, timeText } from './endpoint-messages.ts';
 import { createSecret, secretText } from './signature.ts';
 

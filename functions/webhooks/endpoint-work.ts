@@ -3,13 +3,13 @@
  * that records its outcome; a run that is lost with the object is repeated.
  */
 
+import { answer } from '../../service/answer.ts';
+import type { RequestFailure } from '../../service/failures.ts';
+import { failureOf, problemOf, wireReason } from '../../service/problems.ts';
+import { inTrace, receivedTrace } from '../../service/trace-context.ts';
 import type { Environment } from '../environment.ts';
-import type { RequestFailure } from '../failures.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
-import { failureOf, problemOf, wireReason } from '../problems.ts';
-import { answer } from '../services/answer-request.ts';
-import { inTrace, receivedTrace } from '../trace-context.ts';
 import { attemptDelivery, GLOBAL_NETWORK } from './attempt.ts';
 import type { EndpointRecord } from './endpoint-record.ts';
 import type { Inbox } from './inbox.ts';

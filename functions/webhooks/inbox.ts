@@ -4,8 +4,8 @@
  * the table.
  */
 
+import { newId } from '../../service/ids.ts';
 import type { AcceptedJob, JobStatus } from '../../src/wire/webhooks.ts';
-import { newId } from '../storage/ids.ts';
 import { JOB_BACKOFF, nextTry } from './backoff.ts';
 import { type JobDescription, type ReceiveMessage, timeText } from './endpoint-messages.ts';
 import type { StoredTexts } from './stored-texts.ts';

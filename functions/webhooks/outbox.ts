@@ -3,9 +3,9 @@
  * attempt causes another one, and receivers recognise repeats by the `webhook-id`. STORAGE.md has the tables.
  */
 
+import { newId } from '../../service/ids.ts';
+import { currentTraceparent } from '../../service/trace-context.ts';
 import type { DeliveriesReply, DeliveryReply, DeliveryState } from '../../src/wire/webhooks.ts';
-import { newId } from '../storage/ids.ts';
-import { currentTraceparent } from '../trace-context.ts';
 import type { Attempt } from './attempt.ts';
 import { DELIVERY_BACKOFF, nextTry } from './backoff.ts';
 import { type DeliveriesMessage, type DeliveryDescription, timeText } from './endpoint-messages.ts';

@@ -2,7 +2,7 @@
  * Runs due work with bounded concurrency until nothing is due. SQLite holds the work; the loop only knows what runs
  * now. Each object has one loop, so that no work runs twice at the same time.
  */
-import { describeError } from '../error-log.ts';
+import { describeError } from '../../service/error-log.ts';
 
 /** One due item, with the size of its body in bytes. */
 export type DueWork = { id: string; bytes: number };

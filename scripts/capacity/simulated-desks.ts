@@ -3,6 +3,10 @@
  * breaker are the classes that the desks use, with the constants of the desks; a judgment takes the same steps in the
  * same order as in functions/desk/desk-calls.ts. Simulated are the arrivals, the judge, KV, and the processor of a desk.
  */
+
+import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from '../../functions/desk/connection-gate.ts';
+import { layoutOf, ownerOf, ownersOf } from '../../functions/desk/desk-layout.ts';
+import { GATHER_MS, KV_PUTS_AT_ONCE, MAX_BACKLOG, WAIT_FOR_OTHERS_MS } from '../../functions/desk/store-limits.ts';
 import {
   CallSlots,
   LIVE_CALLS_PER_BATCH_TURN,
@@ -12,17 +16,14 @@ import {
   PromptMemory,
   type SlotTicket,
   shareOfSlots,
-} from '../../functions/desk/capacity.ts';
+} from '../../service/desk/capacity.ts';
 import {
   BREAKER_FAILURES,
   BREAKER_MAX_REST_MS,
   BREAKER_REST_MS,
   CircuitBreaker,
-} from '../../functions/desk/circuit-breaker.ts';
-import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from '../../functions/desk/connection-gate.ts';
-import { CIRCUIT_OPEN, DESK_FULL, NO_SLOT, STILL_RUNNING, STORE_BEHIND } from '../../functions/desk/desk-failures.ts';
-import { layoutOf, ownerOf, ownersOf } from '../../functions/desk/desk-layout.ts';
-import { GATHER_MS, KV_PUTS_AT_ONCE, MAX_BACKLOG, WAIT_FOR_OTHERS_MS } from '../../functions/desk/store-limits.ts';
+} from '../../service/desk/circuit-breaker.ts';
+import { CIRCUIT_OPEN, DESK_FULL, NO_SLOT, STILL_RUNNING, STORE_BEHIND } from '../../service/desk/desk-failures.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Load } from './load.ts';

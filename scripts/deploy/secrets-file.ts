@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { readBackends } from '../../functions/backends/settings.ts';
+import { readBackends } from '../../service/backends/settings.ts';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
 import { apiKeysSchema } from '../../src/wire/api-keys.ts';

@@ -3,7 +3,7 @@
  * what is an error here.
  */
 import { describe, expect, it } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
+import type { Backends } from '../../service/backends/configured.ts';
 import { createNameFinder } from '../../src/judgments/kinds/entities/name-finder.ts';
 import type { JudgmentRequest, Verdicts } from '../../src/judgments/kinds/registry.ts';
 import rowsText from '../golden/carr.jsonl?raw';

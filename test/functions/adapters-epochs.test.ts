@@ -1,6 +1,6 @@
 /** Epochs of a prompt in a recorded run, where the judge fails for some samples and the trainer sends no ids. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
+import type { Backends } from '../../service/backends/configured.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
 import { rolloutListSchema } from '../../src/wire/runs.ts';
 import { ORIGIN, post, ROLLOUT, send } from './api.ts';

@@ -3,7 +3,7 @@
  * client cannot take for a reward.
  */
 import { describe, expect, it } from 'vitest';
-import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
+import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';

@@ -3,8 +3,8 @@
  * whole Worker, with a judge that repeats the row's verdict. One row differs: missing arguments are 422 here.
  */
 import { describe, expect, it } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
-import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
+import type { Backends } from '../../service/backends/configured.ts';
+import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
 import { longTraceRlReplySchema } from '../../src/wire/adapters/longtracerl.ts';
 import rowsText from '../golden/longtrace.jsonl?raw';
 import { adapterPath, EXTRA_REWARD_INFO } from './adapters-trainers.ts';

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
-import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
+import type { Backends } from '../../service/backends/configured.ts';
+import { lexicalBackend } from '../../service/backends/judge-backends.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { problemSchema } from '../../src/wire/problem.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf, TRAINERS, type Trainer } from './adapters-trainers.ts';

@@ -1,9 +1,9 @@
 /** Adapters retry short failures for trainers that hardly retry, and report them at once to the other trainers. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from '../../functions/http/adapters/adapter-scoring.ts';
-import { DEFAULT_RETRY_AFTER_S } from '../../functions/problem-entry.ts';
-import { SCORING_DEADLINE_MS } from '../../functions/services/score.ts';
+import type { Backends } from '../../service/backends/configured.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../service/problem-entry.ts';
+import { SCORING_DEADLINE_MS } from '../../service/score.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf } from './adapters-trainers.ts';

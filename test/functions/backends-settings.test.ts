@@ -4,10 +4,10 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { chooseGenerator, configuredBackends } from '../../functions/backends/configured.ts';
 import { type Environment, readSettings } from '../../functions/environment.ts';
 import worker from '../../functions/index.ts';
 import { chatUrlProblem } from '../../lib/model-servers/calls/server-address.ts';
+import { chooseGenerator, configuredBackends } from '../../service/backends/configured.ts';
 import { modelJudgeIdentity } from '../../src/judgments/model-judge.ts';
 import { type Readiness, readinessSchema } from '../../src/wire/health.ts';
 import { STUB_KEY, STUB_MODEL } from '../contract/backend-faults.ts';

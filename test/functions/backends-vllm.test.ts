@@ -1,10 +1,10 @@
 /** The vLLM backend alone: its requests, its transport, its deadlines, and the replies that it refuses. */
 import { describe, expect, it, vi } from 'vitest';
-import { vpcTransport } from '../../functions/backends/bindings.ts';
 import { publicTransport, retryAfterSeconds, type Transport } from '../../lib/model-servers/calls/transport.ts';
 import { createVllmBackend } from '../../lib/model-servers/vllm/vllm-chat.ts';
 import type { VllmConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
 import { probeServer } from '../../lib/model-servers/vllm/vllm-server.ts';
+import { vpcTransport } from '../../service/backends/bindings.ts';
 import type { CompletionRequest } from '../../src/judgments/chat-backend.ts';
 import { judgePrompt } from '../../src/judgments/model-judge.ts';
 import { STUB_KEY, STUB_MODEL, type StubBehaviour } from '../contract/backend-faults.ts';

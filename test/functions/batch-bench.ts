@@ -6,12 +6,12 @@
 import { createMessageBatch, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
-import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { BATCH_MESSAGE_VERSION, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import { consumeJobs } from '../../functions/batches/consume-queue.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
+import type { Backends } from '../../service/backends/configured.ts';
+import { type JudgeBackend, lexicalBackend } from '../../service/backends/judge-backends.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';

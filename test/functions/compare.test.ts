@@ -3,7 +3,7 @@
  * bias, outages, stored judgments.
  */
 import { describe, expect, it } from 'vitest';
-import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
+import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
 import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import { genRmReplySchema } from '../../src/wire/adapters/nemo-gym-compare.ts';

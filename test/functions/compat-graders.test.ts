@@ -3,7 +3,7 @@
  * test/vendors asks them with OpenAI's client.
  */
 import { describe, expect, it } from 'vitest';
-import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
+import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import { graderReplySchema, openAiErrorSchema } from '../../src/wire/compat/graders/described.ts';

@@ -6,8 +6,8 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import { createWorker } from '../../functions/worker.ts';
+import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import {

@@ -2,11 +2,11 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
-import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { createDeskClient, type DeskClient } from '../../functions/desk/desk-client.ts';
 import { DEFAULT_DESKS, layoutOf } from '../../functions/desk/desk-layout.ts';
 import type { Environment } from '../../functions/environment.ts';
+import type { Backends } from '../../service/backends/configured.ts';
+import { type JudgeBackend, lexicalBackend } from '../../service/backends/judge-backends.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';

@@ -2,11 +2,11 @@
  * The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes under a test clock.
  */
 import { describe, expect, it } from 'vitest';
-import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../functions/desk/capacity.ts';
-import { CircuitBreaker, evidenceOf } from '../../functions/desk/circuit-breaker.ts';
 import { CallConnections, ConnectionGate } from '../../functions/desk/connection-gate.ts';
 import { layoutOf, ownerOf, ownersOf, possibleOwners } from '../../functions/desk/desk-layout.ts';
-import { FailureMemory } from '../../functions/desk/failure-memory.ts';
+import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../service/desk/capacity.ts';
+import { CircuitBreaker, evidenceOf } from '../../service/desk/circuit-breaker.ts';
+import { FailureMemory } from '../../service/desk/failure-memory.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import { eventually } from './desk-judge.ts';

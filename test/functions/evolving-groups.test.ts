@@ -1,7 +1,7 @@
 /** Groups that are scored under evolving rubrics: both orders, repetition, failures, groups in flight, resume, erasure. */
 import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { MadeRubrics, RubricMaker } from '../../functions/services/ports.ts';
+import type { MadeRubrics, RubricMaker } from '../../service/ports.ts';
 import type { Result } from '../../src/result.ts';
 import { criterionId, questionDigest, setId } from '../../src/rubrics/rubric-set.ts';
 import { type RunStep, runStepSchema } from '../../src/runs/summary.ts';

@@ -7,11 +7,11 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
 import worker from '../../functions/index.ts';
 import { FAMILIES } from '../../functions/metrics/catalogue.ts';
 import { Counts, MAX_SERIES } from '../../functions/metrics/counts.ts';
 import { FigureTotals } from '../../functions/metrics/figure-totals.ts';
+import type { Backends } from '../../service/backends/configured.ts';
 import type { JudgeReply } from '../../src/judgments/judge.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, send, sha256Hex } from './api.ts';
 import {

@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import bridge from '../../examples/request.json' with { type: 'json' };
-import { configuredBackends } from '../../functions/backends/configured.ts';
+import { configuredBackends } from '../../service/backends/configured.ts';
 import { operationId, ROUTES, SCHEMAS } from '../../src/wire/openapi/document.ts';
 import type { Route } from '../../src/wire/openapi/route.ts';
 import { startedSchema } from '../../src/wire/rubrics.ts';

@@ -3,7 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/app.ts';
-import { vendorOf } from '../../functions/compat-errors.ts';
+import { vendorOf } from '../../functions/http/compat-errors.ts';
 import worker from '../../functions/index.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import { healthSchema, readinessSchema } from '../../src/wire/health.ts';

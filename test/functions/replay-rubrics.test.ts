@@ -1,7 +1,7 @@
 /** Replays of runs with evolving rubrics under other sets: missing verdicts are named and never a number. */
 import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { RubricMaker } from '../../functions/services/ports.ts';
+import type { RubricMaker } from '../../service/ports.ts';
 import { criterionId, questionDigest } from '../../src/rubrics/rubric-set.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { type ReplayInput, type ReplayLineOf, replayLineSchema } from '../../src/wire/replay.ts';

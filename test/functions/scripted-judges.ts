@@ -2,8 +2,8 @@
  * Judges whose verdicts a test scripts: they disagree, drift and fail as told. The Worker, its desks and its stores are
  * the production code.
  */
-import type { Backends } from '../../functions/backends/configured.ts';
-import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
+import type { Backends } from '../../service/backends/configured.ts';
+import { type JudgeBackend, lexicalBackend } from '../../service/backends/judge-backends.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';

@@ -3,11 +3,11 @@
  * bindings.
  */
 import { inject } from 'vitest';
-import type { AiBinding, AiRunOptions, WorkersAiGeneratorConfig } from '../../functions/backends/workers-ai/ai-run.ts';
-import { createWorkersAiGenerator } from '../../functions/backends/workers-ai/workers-ai-generator.ts';
 import { publicTransport } from '../../lib/model-servers/calls/transport.ts';
 import { createVllmGenerator } from '../../lib/model-servers/vllm/vllm-generator.ts';
 import type { VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
+import type { AiBinding, AiRunOptions, WorkersAiGeneratorConfig } from '../../service/backends/workers-ai/ai-run.ts';
+import { createWorkersAiGenerator } from '../../service/backends/workers-ai/workers-ai-generator.ts';
 import { STUB_KEY, STUB_MODEL } from '../contract/backend-faults.ts';
 import { sampleText } from '../contract/generation-faults.ts';
 import type { Staged } from '../contract/generator.case.ts';

@@ -3,11 +3,11 @@
  * its handlers and its desks. Everything except the waiting times is real.
  */
 import { inject } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
-import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
-import { lexicalBackend, modelJudge } from '../../functions/backends/judge-backends.ts';
-import { readBackends } from '../../functions/backends/settings.ts';
 import type { RouterClock } from '../../lib/model-servers/calls/router.ts';
+import type { Backends } from '../../service/backends/configured.ts';
+import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
+import { lexicalBackend, modelJudge } from '../../service/backends/judge-backends.ts';
+import { readBackends } from '../../service/backends/settings.ts';
 import {
   DIALECTS,
   isRefused,

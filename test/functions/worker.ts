@@ -2,7 +2,7 @@
  * Entry module of the Worker under test: the production handlers and Durable Objects, with parts that a test file can
  * replace. Each test file has its own instance of this module, so a replacement ends with its file.
  */
-import { configuredBackends } from '../../functions/backends/configured.ts';
+
 import type { Environment } from '../../functions/environment.ts';
 import * as production from '../../functions/index.ts';
 import type { RecordCall } from '../../functions/ledger/ledger-messages.ts';
@@ -10,6 +10,7 @@ import type { RunLedgerOptions } from '../../functions/ledger/run-ledger.ts';
 import type { PlatformParts } from '../../functions/platform.ts';
 import type { DeliveriesOptions } from '../../functions/webhooks/deliveries.ts';
 import { createWorker } from '../../functions/worker.ts';
+import { configuredBackends } from '../../service/backends/configured.ts';
 
 type Place = 'handlers' | 'JudgeDesk' | 'Batch' | 'Deliveries' | 'RunLedger';
 

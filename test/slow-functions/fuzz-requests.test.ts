@@ -6,9 +6,9 @@
 import { beforeAll, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
 import { replyForSchema } from '../../fake-ai/schema-reply.ts';
-import { createGenerators } from '../../functions/backends/generator-backends.ts';
-import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
-import { vendorOf } from '../../functions/compat-errors.ts';
+import { vendorOf } from '../../functions/http/compat-errors.ts';
+import { createGenerators } from '../../service/backends/generator-backends.ts';
+import { type JudgeBackend, lexicalBackend } from '../../service/backends/judge-backends.ts';
 import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';

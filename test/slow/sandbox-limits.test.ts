@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-judge.ts';
 import { publicTransport } from '../../lib/model-servers/calls/transport.ts';
+import { createSandboxJudge } from '../../service/backends/sandbox/sandbox-judge.ts';
 import type { EquivalenceRequest } from '../../src/judgments/kinds/equivalence/equivalence.ts';
 import type { ExecutionRequest } from '../../src/judgments/kinds/execution/execution.ts';
 import type { Verdicts } from '../../src/judgments/kinds/registry.ts';

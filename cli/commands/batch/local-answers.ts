@@ -1,6 +1,6 @@
 /**
  * Answers the requests of a batch in this process, like a Worker whose only judge is the lexical one and that has no
- * sandbox (functions/services/answer-request.ts).
+ * sandbox (service/answer.ts).
  */
 
 import type * as z from 'zod';

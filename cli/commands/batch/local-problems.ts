@@ -1,5 +1,5 @@
 /**
- * The problems of requests that are answered in this process, in the words of the Worker (functions/problems.ts).
+ * The problems of requests that are answered in this process, in the words of the Worker (service/problems.ts).
  * Failures of keys, storage and model judges cannot occur here.
  */
 import { EXTRACTIVE_NAME } from '../../../lib/extractive-generator.ts';

@@ -2,12 +2,12 @@
 
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
+import { RequestError, type RequestFailure } from '../../../service/failures.ts';
+import { wireReason } from '../../../service/problems.ts';
 import type { FamilyName } from '../../../src/families/composers.ts';
 import { type InputProblem, pathText, UNKNOWN_FIELD } from '../../../src/input-problem.ts';
 import { labelledRollout, type PolicyOutput, readLabel } from '../../../src/wire/adapters/request.ts';
 import { type KnownPlace, wantedPlace } from '../../../src/wire/adapters/run-place.ts';
-import { RequestError, type RequestFailure } from '../../failures.ts';
-import { wireReason } from '../../problems.ts';
 import { readJson } from '../body.ts';
 import type { AppEnvironment, Context } from '../context.ts';
 import type { Sample } from './adapter-scoring.ts';

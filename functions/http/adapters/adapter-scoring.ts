@@ -3,6 +3,13 @@
  * always a number that the recipe computed.
  */
 
+import type { RequestFailure } from '../../../service/failures.ts';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
+import { type PlacedSample, placeSamples } from '../../../service/place-samples.ts';
+import type { Ledger } from '../../../service/ports.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../../service/problem-entry.ts';
+import { recordScores } from '../../../service/record.ts';
+import { SCORING_DEADLINE_MS, type ScoringOptions, type ScoringReply, scoreOne } from '../../../service/score.ts';
 import { grammarsOf } from '../../../src/citations/answer-limits.ts';
 import type { RecipeInput } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
@@ -15,13 +22,6 @@ import { type RunReport, type TrainerReply, trainerJson } from '../../../src/wir
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
 import type { WantedPlace } from '../../../src/wire/adapters/run-place.ts';
 import { requestedPanel } from '../../../src/wire/score.ts';
-import type { RequestFailure } from '../../failures.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
-import { DEFAULT_RETRY_AFTER_S } from '../../problem-entry.ts';
-import { type PlacedSample, placeSamples } from '../../services/place-samples.ts';
-import type { Ledger } from '../../services/ports.ts';
-import { recordScores } from '../../services/record.ts';
-import { SCORING_DEADLINE_MS, type ScoringOptions, type ScoringReply, scoreOne } from '../../services/score.ts';
 import { admitAnswers } from '../body.ts';
 import { type Context, platformOf, succeeded } from '../context.ts';
 

@@ -5,6 +5,7 @@
  */
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { carr } from '../../../src/families/carr/family.ts';
 import type { CarrRecipe } from '../../../src/families/carr/recipe.ts';
 import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
@@ -29,7 +30,6 @@ import {
 } from '../../../src/wire/adapters/longtracerl.ts';
 import { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { wantedPlace } from '../../../src/wire/adapters/run-place.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment, Context } from '../context.ts';

@@ -4,6 +4,8 @@
  * status: rewards of the reply must be numbers, and the trainer would train on a placeholder.
  */
 import { Hono } from 'hono';
+import { compareTogether } from '../../../service/compare.ts';
+import { RequestError } from '../../../service/failures.ts';
 import { RECIPES } from '../../../src/families/composers.ts';
 import {
   gymPlace,
@@ -24,8 +26,6 @@ import {
   type PolicyOutput,
   questionOf,
 } from '../../../src/wire/adapters/request.ts';
-import { RequestError } from '../../failures.ts';
-import { compareTogether } from '../../services/compare.ts';
 import { requireScope } from '../auth.ts';
 import { admitAnswers, readQuery } from '../body.ts';
 import { type AppEnvironment, compared, platformOf } from '../context.ts';

@@ -3,11 +3,11 @@
  * reply's list cannot express "not scored", and the client sends one sample per request.
  */
 import { Hono } from 'hono';
+import { invalidInput } from '../../../service/failures.ts';
 import { RECIPES } from '../../../src/families/composers.ts';
 import { decodedResponse, extraLogs, openRlhfRequestSchema, unitScore } from '../../../src/wire/adapters/openrlhf.ts';
 import type { TrainerReply } from '../../../src/wire/adapters/reply.ts';
 import { adapterQuerySchema } from '../../../src/wire/adapters/request.ts';
-import { invalidInput } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';

@@ -1,8 +1,9 @@
 /** Checks the text of a drop-in's request against its sources, with the default judge of the deployment. */
+
+import { invalidInput, RequestError } from '../../../service/failures.ts';
+import { ground } from '../../../service/ground.ts';
 import { type Grounding, type GroundingRequest, groundingProblem } from '../../../src/scoring/grounding.ts';
 import { splitSentences } from '../../../src/text/sentences.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
-import { ground } from '../../services/ground.ts';
 import { admitClaims } from '../body.ts';
 import { type Context, grounded, platformOf } from '../context.ts';
 

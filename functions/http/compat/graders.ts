@@ -3,12 +3,12 @@
  * status: beside an error in its metadata, OpenAI's reply would have a reward.
  */
 import { Hono } from 'hono';
+import { RequestError } from '../../../service/failures.ts';
+import { gradeSample } from '../../../service/grade.ts';
 import { type PreparedGrader, prepareGrader, templateValues } from '../../../src/wire/compat/graders/prepare.ts';
 import { graderReply } from '../../../src/wire/compat/graders/reply.ts';
 import { type Grader, graderRunSchema, graderValidateSchema } from '../../../src/wire/compat/graders/schema.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { RequestError } from '../../failures.ts';
-import { gradeSample } from '../../services/grade.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, noteStoreProblems, platformOf } from '../context.ts';

@@ -3,6 +3,7 @@
  * and errors are in the vendor's shape (docs/guides/drop-ins.md).
  */
 import { Hono } from 'hono';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { azureGrounding, azureQuerySchema, azureReply, azureRequestSchema } from '../../../src/wire/compat/azure.ts';
 import { bedrockGrounding, bedrockReply, bedrockRequestSchema, guardrailOf } from '../../../src/wire/compat/bedrock.ts';
 import {
@@ -12,7 +13,6 @@ import {
   googleRequestSchema,
 } from '../../../src/wire/compat/google.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import type { AppEnvironment, Context } from '../context.ts';

@@ -2,14 +2,14 @@
  * `POST /v1/agent`: runs a policy with tools and returns its trajectory and reward, as JSON or as server-sent events.
  */
 import { Hono } from 'hono';
+import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../../../service/agent.ts';
+import { RequestError } from '../../../service/failures.ts';
+import type { AgentPlatform } from '../../../service/ports.ts';
+import { scoreOne } from '../../../service/score.ts';
+import { type AgentObserver, NO_OBSERVER } from '../../../service/trajectory.ts';
 import { agentRequestSchema } from '../../../src/wire/agent.ts';
 import type { AgentEventData, AgentEventName, AgentResponse } from '../../../src/wire/agent-reply.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { RequestError } from '../../failures.ts';
-import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../../services/agent.ts';
-import type { AgentPlatform } from '../../services/ports.ts';
-import { scoreOne } from '../../services/score.ts';
-import { type AgentObserver, NO_OBSERVER } from '../../services/trajectory.ts';
 import { checkScope, requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, platformOf, succeeded } from '../context.ts';

@@ -3,6 +3,7 @@
  * routes. A key sees and makes keys of its own project; a key of API_KEYS those of all projects.
  */
 import { Hono } from 'hono';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { MAX_PROJECT_KEYS } from '../../../src/limits.ts';
 import { STORED_KEY_BYTES, storedKeyText } from '../../../src/wire/key-text.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
@@ -12,7 +13,6 @@ import {
   newKeySchema,
   type StoredKeyReply,
 } from '../../../src/wire/stored-keys.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
 import { AuditTable } from '../../projects/audit-table.ts';
 import { KeyTable, type StoredKey } from '../../projects/key-table.ts';
 import { checkOperator, checkScope, requireScope } from '../auth.ts';

@@ -1,12 +1,12 @@
 /** `/v1/batches` in OpenAI's shape. The Durable Object of a batch owns its state; D1 only lists batches. */
 import { Hono } from 'hono';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
+import { requiredScopes } from '../../../service/required-scopes.ts';
 import { batchListQuerySchema, batchRequestSchema, windowHours } from '../../../src/wire/batches/batch.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { askBatch } from '../../batches/batch-client.ts';
 import { BatchList } from '../../batches/batch-list.ts';
 import { BATCH_MESSAGE_VERSION, type NewBatch } from '../../batches/batch-messages.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
-import { requiredScopes } from '../../services/required-scopes.ts';
 import { newFileId } from '../../storage/files.ts';
 import { endpointExists } from '../../webhooks/endpoint-client.ts';
 import { checkScope, requireScope } from '../auth.ts';

@@ -1,10 +1,10 @@
 /** `/v1/files` in OpenAI's shape. Uploaded forms are streamed into R2, file contents are streamed out of it. */
 import { Hono } from 'hono';
 import type * as z from 'zod';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../../src/limits.ts';
 import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../../src/wire/files.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
 import type { Lease } from '../../leases.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { R2_PART_BYTES } from '../../storage/part-writer.ts';

@@ -3,11 +3,11 @@
  * (any key).
  */
 import { Hono } from 'hono';
+import type { Backends } from '../../../service/backends/configured.ts';
+import type { Generators } from '../../../service/backends/generator-backends.ts';
+import type { JudgeBackend } from '../../../service/backends/judge-backends.ts';
 import type { Readiness } from '../../../src/wire/health.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import type { Backends } from '../../backends/configured.ts';
-import type { Generators } from '../../backends/generator-backends.ts';
-import type { JudgeBackend } from '../../backends/judge-backends.ts';
 import type { Environment } from '../../environment.ts';
 import { storeStates } from '../../store-health.ts';
 import { readQuery } from '../body.ts';

@@ -4,6 +4,7 @@
  */
 import { Hono } from 'hono';
 import { MAX_KV_BULK_KEYS } from '../../../lib/kv-store.ts';
+import { RequestError } from '../../../service/failures.ts';
 import { type ImportReport, importJudgments } from '../../../src/judgments/import-judgments.ts';
 import type { IssuerKey } from '../../../src/judgments/issuer.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
@@ -11,7 +12,6 @@ import { exportJudgments } from '../../../src/judgments/record-file.ts';
 import { MAX_IMPORT_LINE_BYTES, MAX_IMPORT_LINES, MAX_REFUSED_LINES_LISTED } from '../../../src/limits.ts';
 import { exportRequestSchema, type IssuerKeysReply } from '../../../src/wire/judgment-files.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { RequestError } from '../../failures.ts';
 import type { IssuerKeys } from '../../storage/issuer-settings.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';

@@ -1,8 +1,8 @@
 /** `POST /v1/rubrics`: a model writes criteria for a question. */
 import { Hono } from 'hono';
+import { makeRubricsWith } from '../../../service/make-rubrics.ts';
 import { makeRubricsReplyOf, makeRubricsRequestSchema, rubricsToMake } from '../../../src/wire/make-rubrics.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { makeRubricsWith } from '../../services/make-rubrics.ts';
 import { requireScope } from '../auth.ts';
 import { admitAnswers, readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, madeBy, platformOf } from '../context.ts';

@@ -1,9 +1,9 @@
 /** `/v1/projects/{project}`: the budgets of a project and what is used of them today; the operator changes them. */
 import { Hono } from 'hono';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { DEFAULT_PROJECT, PROJECT_NAME } from '../../../src/wire/api-keys.ts';
 import { type ProjectReply, projectChangeSchema } from '../../../src/wire/projects.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
 import { dayOf, renewalAfter } from '../../projects/budgets.ts';
 import { ProjectTable } from '../../projects/project-table.ts';
 import { checkOperator, requireScope } from '../auth.ts';

@@ -4,15 +4,15 @@
  * Generation stops when the caller disconnects, and slows down if the caller reads slowly.
  */
 import { Hono } from 'hono';
+import { RequestError } from '../../../service/failures.ts';
+import type { ScoringPlatform } from '../../../service/ports.ts';
+import { type ReadyRefinement, readyRefinement, refine } from '../../../service/refine.ts';
+import { requiredScopes } from '../../../service/required-scopes.ts';
 import type { RefineEvent } from '../../../src/generation/refine.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../../../src/generation/refine.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
 import type { RefineReply } from '../../../src/wire/refine-reply.ts';
-import { RequestError } from '../../failures.ts';
-import type { ScoringPlatform } from '../../services/ports.ts';
-import { type ReadyRefinement, readyRefinement, refine } from '../../services/refine.ts';
-import { requiredScopes } from '../../services/required-scopes.ts';
 import { checkScope, requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf } from '../context.ts';

@@ -4,12 +4,12 @@
  * before the first line; a later failure is a last line of the kind `error`.
  */
 import { Hono } from 'hono';
+import { RequestError, type RequestFailure } from '../../../service/failures.ts';
+import { failureOf, problemOf } from '../../../service/problems.ts';
+import { startReplay } from '../../../service/replay.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { type ReplayLine, replayRequestSchema } from '../../../src/wire/replay.ts';
-import { RequestError, type RequestFailure } from '../../failures.ts';
-import { failureOf, problemOf } from '../../problems.ts';
-import { startReplay } from '../../services/replay.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf, storesOf } from '../context.ts';

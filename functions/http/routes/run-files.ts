@@ -5,6 +5,7 @@
  */
 import { Hono } from 'hono';
 import { MAX_KV_BULK_KEYS } from '../../../lib/kv-store.ts';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
 import { exportJudgments, type WantedRecord } from '../../../src/judgments/record-file.ts';
 import {
@@ -17,7 +18,6 @@ import { importRun, type RunChunk } from '../../../src/runs/import-run.ts';
 import { incompletenessOf, rolloutCounts } from '../../../src/runs/recorded-score.ts';
 import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
 import type { StoredRun } from '../../ledger/run-list.ts';
 import type { NewRollout } from '../../ledger/run-recording.ts';

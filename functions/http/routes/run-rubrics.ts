@@ -1,6 +1,7 @@
 /** `/v1/runs/{id}/rubrics`: the evolving rubrics of a run's prompts: shows, starts, observes, edits, resumes. */
 import { Hono } from 'hono';
 import type * as z from 'zod';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { familyOf } from '../../../src/families/registry.ts';
 import { sha256Schema } from '../../../src/judgments/judgment-schema.ts';
 import type { GroupObservation } from '../../../src/rubrics/append.ts';
@@ -22,7 +23,6 @@ import {
   statisticsProblem,
   weightedCriteria,
 } from '../../../src/wire/rubrics.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
 import type { ObserveAnswer } from '../../ledger/rubric-messages.ts';
 import { lifeOf, type RunLife } from '../../ledger/run-list.ts';
 import { type RunRubrics, startedPrompt } from '../../ledger/run-rubrics.ts';

@@ -4,6 +4,10 @@
  * without a judge.
  */
 import { Hono } from 'hono';
+import { compareTogether } from '../../../service/compare.ts';
+import { scoreRequestedGroup } from '../../../service/evolving-group.ts';
+import { RequestError } from '../../../service/failures.ts';
+import { scoreRecorded } from '../../../service/record.ts';
 import { grammarsOf } from '../../../src/citations/answer-limits.ts';
 import { stepAdvantages, stepRequestSchema } from '../../../src/wire/advantages.ts';
 import { compareReplyOf, compareRequestSchema, requestedComparison } from '../../../src/wire/compare.ts';
@@ -11,10 +15,6 @@ import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wi
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
 import { scoreReplyOf } from '../../../src/wire/score-detail.ts';
-import { RequestError } from '../../failures.ts';
-import { compareTogether } from '../../services/compare.ts';
-import { scoreRequestedGroup } from '../../services/evolving-group.ts';
-import { scoreRecorded } from '../../services/record.ts';
 import { requireScope } from '../auth.ts';
 import { admitAnswers, readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, compared, platformOf, succeeded } from '../context.ts';

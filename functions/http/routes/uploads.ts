@@ -3,6 +3,7 @@
  * so completing or cancelling is idempotent: a caller who missed the reply repeats the request and gets it.
  */
 import { Hono } from 'hono';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
 import { MAX_UPLOAD_PART_BYTES, MAX_UPLOAD_PARTS } from '../../../src/limits.ts';
 import {
@@ -11,7 +12,6 @@ import {
   uploadCompletionSchema,
   uploadRequestSchema,
 } from '../../../src/wire/files.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
 import type { Lease } from '../../leases.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../../storage/uploads.ts';

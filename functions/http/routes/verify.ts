@@ -7,6 +7,8 @@
  * is read until MAX_QUEUED_EVENT_BYTES of events are waiting.
  */
 import { Hono } from 'hono';
+import { invalidInput, RequestError } from '../../../service/failures.ts';
+import { StreamedVerification } from '../../../service/verify.ts';
 import type { StreamEvent } from '../../../src/citations/stream/events.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { verifiedResponse, verifyQuerySchema, verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
@@ -16,8 +18,6 @@ import {
   verifyStreamHeadSchema,
   verifyStreamQuerySchema,
 } from '../../../src/wire/verify-stream.ts';
-import { invalidInput, RequestError } from '../../failures.ts';
-import { StreamedVerification } from '../../services/verify.ts';
 import { requireScope } from '../auth.ts';
 import { admitAnswers, parseText, readJson, readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';

@@ -3,6 +3,9 @@
  * scoring requests that carry a signature instead of an API key.
  */
 import { Hono } from 'hono';
+import { invalidInput, RequestError, type RequestFailure } from '../../../service/failures.ts';
+import { newId } from '../../../service/ids.ts';
+import { currentTraceparent } from '../../../service/trace-context.ts';
 import { MAX_WEBHOOK_BODY_BYTES, MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../../src/limits.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
@@ -14,10 +17,7 @@ import {
   endpointRegistrationSchema,
   secretRotationSchema,
 } from '../../../src/wire/webhooks.ts';
-import { invalidInput, RequestError, type RequestFailure } from '../../failures.ts';
 import { NO_BUDGETS } from '../../projects/budgets.ts';
-import { newId } from '../../storage/ids.ts';
-import { currentTraceparent } from '../../trace-context.ts';
 import {
   type Asked,
   askEndpoint,

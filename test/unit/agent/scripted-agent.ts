@@ -1,5 +1,5 @@
 /** An agent whose turns and sandbox replies are scripted by the test. */
-import { NO_OBSERVER, runTrajectory, type TrajectoryOptions } from '../../../functions/services/trajectory.ts';
+import { NO_OBSERVER, runTrajectory, type TrajectoryOptions } from '../../../service/trajectory.ts';
 import type { ToolOutput } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop, type CodeOutcome } from '../../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';

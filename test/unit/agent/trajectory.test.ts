@@ -1,7 +1,7 @@
 /** The driver: what an observer receives, and what stops when the caller leaves. */
 import { describe, expect, it } from 'vitest';
-import { createCodeRunner } from '../../../functions/backends/code-runner.ts';
-import { runTrajectory } from '../../../functions/services/trajectory.ts';
+import { createCodeRunner } from '../../../service/backends/code-runner.ts';
+import { runTrajectory } from '../../../service/trajectory.ts';
 import { codeRun } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop } from '../../../src/agent/loop.ts';
 import { agentEventSchemas } from '../../../src/wire/agent-reply.ts';

@@ -1,7 +1,7 @@
 /** `npm run backend:check` learns the settings of a server that refuses what it does not know. */
 import { expect, it } from 'vitest';
-import { readBackends } from '../../../functions/backends/settings.ts';
 import { checkParameters, learnParameters } from '../../../gpu-backend/check/checks/parameters.ts';
+import { readBackends } from '../../../service/backends/settings.ts';
 import { startStrictServer, type VENDORS } from '../../contract/strict-servers.ts';
 
 async function withServer<T>(vendor: keyof typeof VENDORS, work: (origin: string) => Promise<T>): Promise<T> {

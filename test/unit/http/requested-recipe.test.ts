@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestedRecipe } from '../../../functions/services/requested-recipe.ts';
+import { requestedRecipe } from '../../../service/requested-recipe.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 
 const CHANGED = { base: 'refiner-rl-balanced', citation_weight: 0.5 };

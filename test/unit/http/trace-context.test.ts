@@ -1,6 +1,6 @@
 /** W3C Trace Context: which headers continue a trace, and what is carried on. */
 import { describe, expect, it } from 'vitest';
-import { currentTraceparent, inTrace, receivedTrace, traceHeaders } from '../../../functions/trace-context.ts';
+import { currentTraceparent, inTrace, receivedTrace, traceHeaders } from '../../../service/trace-context.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsOf, repositoryFiles, root } from './imports.ts';
 
-const TOPS = ['src', 'lib', 'functions', 'serve', 'cli', 'dashboard/src', 'clients/typescript'] as const;
+const TOPS = ['src', 'lib', 'service', 'functions', 'serve', 'cli', 'dashboard/src', 'clients/typescript'] as const;
 
 /** Floors of src/, ground first: a file imports files of its own floor and of those below. */
 const FLOORS: readonly string[] = [
@@ -36,7 +36,7 @@ const FAMILY_IMPORTERS: Readonly<Record<string, readonly string[]>> = {
   // The adapter of LongTraceRL speaks the wire of that trainer.
   'long-trace': ['src/wire/adapters/longtracerl.ts', 'functions/http/adapters/longtracerl.ts'],
   // The agent produces trajectories of this family.
-  'tool-call': ['src/wire/agent-reply.ts', 'functions/services/agent.ts'],
+  'tool-call': ['src/wire/agent-reply.ts', 'service/agent.ts'],
 };
 
 const files = repositoryFiles();

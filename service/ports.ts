@@ -3,25 +3,25 @@
  * may pass their own.
  */
 
-import type { SourceReader } from '../../src/citations/recent-sources.ts';
-import type { CallClass, Desk } from '../../src/judgments/desk.ts';
-import type { Signing } from '../../src/judgments/issuer.ts';
-import type { ReasonStore } from '../../src/judgments/reasons.ts';
-import type { JudgmentStore } from '../../src/judgments/store.ts';
-import type { Result } from '../../src/result.ts';
-import type { RejectedProposal } from '../../src/rubrics/evolution-log.ts';
-import type { PromptCriterion } from '../../src/rubrics/rubric-set.ts';
-import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
-import type { NewCriterion } from '../../src/wire/rubrics.ts';
-import type { CodeRunner } from '../backends/code-runner.ts';
-import type { Backends } from '../backends/configured.ts';
-import type { RunContents } from '../ledger/ledger-client.ts';
-import type { RolloutDetail } from '../ledger/run-details.ts';
-import type { StoredRun } from '../ledger/run-list.ts';
-import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
-import type { DetailPlace, RowSelection, RunGroup, StepRange, StoredRow } from '../ledger/run-rows.ts';
-import type { RunRubrics } from '../ledger/run-rubrics.ts';
-import type { VisitedPrompt } from '../ledger/run-visits.ts';
+import type { RunContents } from '../functions/ledger/ledger-client.ts';
+import type { RolloutDetail } from '../functions/ledger/run-details.ts';
+import type { StoredRun } from '../functions/ledger/run-list.ts';
+import type { Recording, RecordingResult } from '../functions/ledger/run-recording.ts';
+import type { DetailPlace, RowSelection, RunGroup, StepRange, StoredRow } from '../functions/ledger/run-rows.ts';
+import type { RunRubrics } from '../functions/ledger/run-rubrics.ts';
+import type { VisitedPrompt } from '../functions/ledger/run-visits.ts';
+import type { SourceReader } from '../src/citations/recent-sources.ts';
+import type { CallClass, Desk } from '../src/judgments/desk.ts';
+import type { Signing } from '../src/judgments/issuer.ts';
+import type { ReasonStore } from '../src/judgments/reasons.ts';
+import type { JudgmentStore } from '../src/judgments/store.ts';
+import type { Result } from '../src/result.ts';
+import type { RejectedProposal } from '../src/rubrics/evolution-log.ts';
+import type { PromptCriterion } from '../src/rubrics/rubric-set.ts';
+import type { PromptVisit } from '../src/wire/adapters/run-place.ts';
+import type { NewCriterion } from '../src/wire/rubrics.ts';
+import type { CodeRunner } from './backends/code-runner.ts';
+import type { Backends } from './backends/configured.ts';
 
 /** The ledger of runs, where scored rollouts are recorded. Every method throws StorageError. */
 export type Ledger = {

@@ -7,28 +7,29 @@
  * The visit fixes the set and what the generator is shown, and the log takes a group once. So a request that is repeated
  * after a crash repeats no judgment, and counts nothing twice.
  */
-import type { FamilyName } from '../../src/families/composers.ts';
-import { type BuiltInTypes, familyOf } from '../../src/families/registry.ts';
-import { resolveRecipe } from '../../src/families/resolve.ts';
-import type { RubricPort } from '../../src/family/family.ts';
-import type { Rollout, SignedCriterionInput } from '../../src/family/rollout.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import type { Result } from '../../src/result.ts';
-import type { GroupProposal } from '../../src/rubrics/append.ts';
-import { statisticsOf } from '../../src/rubrics/evolution.ts';
-import type { CriterionStatistics, EvolutionEvent, WeightedCriterion } from '../../src/rubrics/evolution-log.ts';
-import type { RecordedSet } from '../../src/rubrics/recorded-set.ts';
-import { questionDigest, setId } from '../../src/rubrics/rubric-set.ts';
-import type { RunPlacement } from '../../src/runs/row.ts';
-import type { EvolutionReport, EvolutionRequest } from '../../src/wire/evolution.ts';
-import { type GroupRequest, requestedGroupPlacement } from '../../src/wire/groups.ts';
-import { rulesOf, weightedCriteria } from '../../src/wire/rubrics.ts';
-import type { ScoredMember } from '../../src/wire/score-detail.ts';
-import { chooseJudge } from '../backends/configured.ts';
-import { RequestError, type RequestFailure } from '../failures.ts';
-import type { ObserveAnswer, PromptVisit } from '../ledger/rubric-messages.ts';
-import type { RunLife } from '../ledger/run-list.ts';
-import { StorageError } from '../storage/storage-error.ts';
+
+import type { ObserveAnswer, PromptVisit } from '../functions/ledger/rubric-messages.ts';
+import type { RunLife } from '../functions/ledger/run-list.ts';
+import { StorageError } from '../functions/storage/storage-error.ts';
+import type { FamilyName } from '../src/families/composers.ts';
+import { type BuiltInTypes, familyOf } from '../src/families/registry.ts';
+import { resolveRecipe } from '../src/families/resolve.ts';
+import type { RubricPort } from '../src/family/family.ts';
+import type { Rollout, SignedCriterionInput } from '../src/family/rollout.ts';
+import type { InputProblem } from '../src/input-problem.ts';
+import type { Result } from '../src/result.ts';
+import type { GroupProposal } from '../src/rubrics/append.ts';
+import { statisticsOf } from '../src/rubrics/evolution.ts';
+import type { CriterionStatistics, EvolutionEvent, WeightedCriterion } from '../src/rubrics/evolution-log.ts';
+import type { RecordedSet } from '../src/rubrics/recorded-set.ts';
+import { questionDigest, setId } from '../src/rubrics/rubric-set.ts';
+import type { RunPlacement } from '../src/runs/row.ts';
+import type { EvolutionReport, EvolutionRequest } from '../src/wire/evolution.ts';
+import { type GroupRequest, requestedGroupPlacement } from '../src/wire/groups.ts';
+import { rulesOf, weightedCriteria } from '../src/wire/rubrics.ts';
+import type { ScoredMember } from '../src/wire/score-detail.ts';
+import { chooseJudge } from './backends/configured.ts';
+import { RequestError, type RequestFailure } from './failures.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { scoreTogetherRecorded } from './record.ts';
 import type { ScoringOptions, ScoringReply } from './score.ts';

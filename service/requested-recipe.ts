@@ -1,6 +1,6 @@
 /** Resolves the recipes of requests. A training run sends the same whole recipe with every request: it is read once. */
-import { type RecipeInput, type RecipeResolution, resolveRecipe } from '../../src/families/resolve.ts';
-import { createRecentlyUsed } from '../../src/recently-used.ts';
+import { type RecipeInput, type RecipeResolution, resolveRecipe } from '../src/families/resolve.ts';
+import { createRecentlyUsed } from '../src/recently-used.ts';
 
 /** Whole and changed recipes by their JSON. A recipe of a request has some hundred characters. */
 const recent = createRecentlyUsed<RecipeResolution>({ entries: 64, size: 64 * 1024 });

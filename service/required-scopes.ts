@@ -1,6 +1,6 @@
 /** The scopes that a request needs of its key, whether it comes to its route or as a line of a batch. */
-import type { Scope } from '../../src/wire/api-keys.ts';
-import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
+import type { Scope } from '../src/wire/api-keys.ts';
+import type { BatchEndpoint } from '../src/wire/batches/batch.ts';
 
 export type RequiredScope = {
   readonly scope: Scope;

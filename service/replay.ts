@@ -5,33 +5,33 @@
  */
 
 import * as z from 'zod';
-import type { Recipe } from '../../src/families/composers.ts';
-import { familyOf } from '../../src/families/registry.ts';
-import type { Rollout, SignedCriterionInput } from '../../src/family/rollout.ts';
-import { responseFields, rolloutOf, sharedFields } from '../../src/family/rollout-schema.ts';
-import type { UnscoredReason } from '../../src/family/score.ts';
-import { samplesOf } from '../../src/family/shared-limits.ts';
-import { MAX_RUN_GROUP } from '../../src/limits.ts';
-import type { Result } from '../../src/result.ts';
-import type { ReplayedRubricsInput } from '../../src/rubrics/replayed-set.ts';
-import { sampledGroups } from '../../src/runs/group-sample.ts';
-import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
-import { gapsOf, type Measurement, type PreparedGroup, replayPrepared } from '../../src/runs/replay-group.ts';
+import { lifeOf, type StoredRun } from '../functions/ledger/run-list.ts';
+import type { DetailPlace } from '../functions/ledger/run-rows.ts';
+import type { Recipe } from '../src/families/composers.ts';
+import { familyOf } from '../src/families/registry.ts';
+import type { Rollout, SignedCriterionInput } from '../src/family/rollout.ts';
+import { responseFields, rolloutOf, sharedFields } from '../src/family/rollout-schema.ts';
+import type { UnscoredReason } from '../src/family/score.ts';
+import { samplesOf } from '../src/family/shared-limits.ts';
+import { MAX_RUN_GROUP } from '../src/limits.ts';
+import type { Result } from '../src/result.ts';
+import type { ReplayedRubricsInput } from '../src/rubrics/replayed-set.ts';
+import { sampledGroups } from '../src/runs/group-sample.ts';
+import { planReplay, type ReplayPlan } from '../src/runs/plan-replay.ts';
+import { gapsOf, type Measurement, type PreparedGroup, replayPrepared } from '../src/runs/replay-group.ts';
 import {
   findMissing,
   type Measurer,
   type ReplayParts,
   type RowsOfGroup,
   replayLines,
-} from '../../src/runs/replay-lines.ts';
-import { ReplayedRubrics } from '../../src/runs/replay-rubrics.ts';
-import { findStepProblems, StepRefused } from '../../src/runs/replay-step.ts';
-import type { LedgerRow } from '../../src/runs/row.ts';
-import type { ReplayLine, ReplayRequest } from '../../src/wire/replay.ts';
-import { chooseJudge } from '../backends/configured.ts';
-import { RequestError, type RequestFailure } from '../failures.ts';
-import { lifeOf, type StoredRun } from '../ledger/run-list.ts';
-import type { DetailPlace } from '../ledger/run-rows.ts';
+} from '../src/runs/replay-lines.ts';
+import { ReplayedRubrics } from '../src/runs/replay-rubrics.ts';
+import { findStepProblems, StepRefused } from '../src/runs/replay-step.ts';
+import type { LedgerRow } from '../src/runs/row.ts';
+import type { ReplayLine, ReplayRequest } from '../src/wire/replay.ts';
+import { chooseJudge } from './backends/configured.ts';
+import { RequestError, type RequestFailure } from './failures.ts';
 import type { ReplayPlatform } from './ports.ts';
 import { scoreOne } from './score.ts';
 

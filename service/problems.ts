@@ -3,6 +3,10 @@
  * not compile. Titles and details are constants and numbers of this code. They repeat nothing of the request except the
  * names of unknown fields, and reveal nothing internal.
  */
+
+import { vendorError, vendorOf } from '../functions/http/compat-errors.ts';
+import { isOpenAiPath, shouldRetry, withOpenAiError } from '../functions/http/openai-error.ts';
+import { StorageError } from '../functions/storage/storage-error.ts';
 import { type InputProblem, pathText } from '../src/input-problem.ts';
 import {
   MAX_FORM_IGNORED_BYTES,
@@ -15,11 +19,8 @@ import type { MissingMeasures } from '../src/runs/replay-lines.ts';
 import type { Problem, ProblemReason } from '../src/wire/problem.ts';
 import { WEBHOOK_TOLERANCE_S } from '../src/wire/webhooks.ts';
 import { generationProblem, judgeProblem } from './backend-problems.ts';
-import { vendorError, vendorOf } from './compat-errors.ts';
 import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
-import { isOpenAiPath, shouldRetry, withOpenAiError } from './openai-error.ts';
 import { DEFAULT_RETRY_AFTER_S, type Entry, entry } from './problem-entry.ts';
-import { StorageError } from './storage/storage-error.ts';
 
 type Reason = keyof FailureFields;
 

@@ -2,18 +2,18 @@
  * Scores rollouts for `/v1/score`, `/v1/groups`, the adapters, batches and webhooks: validated input in, a score or a
  * failure out.
  */
-import { canonicalJson } from '../../src/digest.ts';
-import type { ResolvedRecipe } from '../../src/families/resolve.ts';
-import type { Rollout } from '../../src/family/rollout.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { JUDGE_DEADLINE_MS, type ObtainOptions, type ObtainTimings } from '../../src/judgments/obtain.ts';
-import { type JudgingMember, type MemberOfPanel, memberName } from '../../src/judgments/panel.ts';
-import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
-import type { Result } from '../../src/result.ts';
-import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } from '../../src/scoring/score-rollouts.ts';
-import { requestedPanel, type ScoreRequest } from '../../src/wire/score.ts';
-import { type Backends, chooseJudge, chooseSandbox } from '../backends/configured.ts';
-import type { RequestFailure } from '../failures.ts';
+import { canonicalJson } from '../src/digest.ts';
+import type { ResolvedRecipe } from '../src/families/resolve.ts';
+import type { Rollout } from '../src/family/rollout.ts';
+import type { InputProblem } from '../src/input-problem.ts';
+import { JUDGE_DEADLINE_MS, type ObtainOptions, type ObtainTimings } from '../src/judgments/obtain.ts';
+import { type JudgingMember, type MemberOfPanel, memberName } from '../src/judgments/panel.ts';
+import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
+import type { Result } from '../src/result.ts';
+import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } from '../src/scoring/score-rollouts.ts';
+import { requestedPanel, type ScoreRequest } from '../src/wire/score.ts';
+import { type Backends, chooseJudge, chooseSandbox } from './backends/configured.ts';
+import type { RequestFailure } from './failures.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { requestedRecipe } from './requested-recipe.ts';
 

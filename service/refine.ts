@@ -2,22 +2,22 @@
  * Generates candidates for a request and scores them if it names a recipe, reporting events as they happen.
  * `readyRefinement` rejects everything that can be rejected before a token is generated.
  */
-import type { Generator } from '../../src/generation/generator.ts';
-import { finishRefinement, type RefineEvent, refineCandidates } from '../../src/generation/refine.ts';
-import { planRefinement, type RefinePlan } from '../../src/generation/refine-plan.ts';
-import type { ObtainTimings } from '../../src/judgments/obtain.ts';
-import type { Result } from '../../src/result.ts';
-import type { RefineRequest } from '../../src/wire/refine.ts';
+import type { Generator } from '../src/generation/generator.ts';
+import { finishRefinement, type RefineEvent, refineCandidates } from '../src/generation/refine.ts';
+import { planRefinement, type RefinePlan } from '../src/generation/refine-plan.ts';
+import type { ObtainTimings } from '../src/judgments/obtain.ts';
+import type { Result } from '../src/result.ts';
+import type { RefineRequest } from '../src/wire/refine.ts';
 import {
   type RefineReply,
   type RefineStart,
   refineReply,
   refineStart,
   scoredRollouts,
-} from '../../src/wire/refine-reply.ts';
-import { requestedPanel, type ScoreResponse } from '../../src/wire/score.ts';
-import { chooseGenerator, chooseJudge } from '../backends/configured.ts';
-import type { RequestFailure } from '../failures.ts';
+} from '../src/wire/refine-reply.ts';
+import { requestedPanel, type ScoreResponse } from '../src/wire/score.ts';
+import { chooseGenerator, chooseJudge } from './backends/configured.ts';
+import type { RequestFailure } from './failures.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { scoreTogether } from './score.ts';
 

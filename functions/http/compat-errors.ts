@@ -2,7 +2,7 @@
  * Errors in the form of the API that a drop-in replaces. Those forms have no null, so a judge that fails is one of these
  * errors, with its status, and never a score.
  */
-import type { Problem } from '../src/wire/problem.ts';
+import type { Problem } from '../../src/wire/problem.ts';
 import { shouldRetry, withOpenAiError } from './openai-error.ts';
 
 type VendorError = {

@@ -1,7 +1,7 @@
 /** Runs a grader object on one sample: scores that need no judge are computed, the others are judged in parallel. */
-import type { InputProblem } from '../../src/input-problem.ts';
-import { type ObtainedJudgment, obtainJudgments } from '../../src/judgments/obtain.ts';
-import type { Result } from '../../src/result.ts';
+import type { InputProblem } from '../src/input-problem.ts';
+import { type ObtainedJudgment, obtainJudgments } from '../src/judgments/obtain.ts';
+import type { Result } from '../src/result.ts';
 import {
   type GraderStep,
   graderStep,
@@ -9,9 +9,9 @@ import {
   type PreparedSingle,
   rewardOf,
   verdictScore,
-} from '../../src/wire/compat/graders/prepare.ts';
-import type { TemplateValues } from '../../src/wire/compat/graders/template.ts';
-import type { RequestFailure } from '../failures.ts';
+} from '../src/wire/compat/graders/prepare.ts';
+import type { TemplateValues } from '../src/wire/compat/graders/template.ts';
+import type { RequestFailure } from './failures.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { type JudgedReply, withJudges } from './score.ts';
 

@@ -1,6 +1,6 @@
 /** Checks a text against sources for the drop-ins of grounding APIs: validated input in, verdicts or a failure out. */
-import type { ObtainedJudgment } from '../../src/judgments/obtain.ts';
-import { checkGrounding, type Grounding, type GroundingRequest } from '../../src/scoring/grounding.ts';
+import type { ObtainedJudgment } from '../src/judgments/obtain.ts';
+import { checkGrounding, type Grounding, type GroundingRequest } from '../src/scoring/grounding.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { type JudgedReply, withJudges } from './score.ts';
 

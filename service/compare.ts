@@ -1,5 +1,5 @@
 /** Compares answers in pairs for `/v1/compare` and its adapter: validated input in, win rates or a failure out. */
-import { type Compared, type Comparing, compareAnswers } from '../../src/scoring/compare.ts';
+import { type Compared, type Comparing, compareAnswers } from '../src/scoring/compare.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { type JudgedReply, type JudgingOptions, withJudges } from './score.ts';
 

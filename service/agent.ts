@@ -2,32 +2,25 @@
  * Runs one agent request. `planAgent` rejects everything that can be rejected before a token is generated; `runAgent`
  * then runs the trajectory and scores it if the request has a reference or tests.
  */
-import { AgentLoop } from '../../src/agent/loop.ts';
-import { agentPromptTokens } from '../../src/agent/prompt.ts';
-import type { AgentSettings } from '../../src/agent/types.ts';
-import { AGENT_DEFAULTS } from '../../src/agent/types.ts';
-import { resolveRecipe } from '../../src/families/resolve.ts';
-import { toolCall } from '../../src/families/tool-call/family.ts';
-import { planToolCall } from '../../src/families/tool-call/plan.ts';
-import type { ToolCallRecipe } from '../../src/families/tool-call/recipe.ts';
-import type { Rollout } from '../../src/family/rollout.ts';
-import type { Generator } from '../../src/generation/generator.ts';
-import { MAX_AGENT_RESPONSE_TOKENS } from '../../src/limits.ts';
-import type { Result } from '../../src/result.ts';
-import type { AgentRequest } from '../../src/wire/agent.ts';
-import type { AgentResponse } from '../../src/wire/agent-reply.ts';
-import {
-  type AgentStart,
-  agentReply,
-  agentStart,
-  scored,
-  unscored,
-  unscoredReason,
-} from '../../src/wire/agent-reply.ts';
-import type { ScoreResponse } from '../../src/wire/score.ts';
-import type { CodeRunner } from '../backends/code-runner.ts';
-import { chooseGenerator, chooseSandbox } from '../backends/configured.ts';
-import type { RequestFailure } from '../failures.ts';
+import { AgentLoop } from '../src/agent/loop.ts';
+import { agentPromptTokens } from '../src/agent/prompt.ts';
+import type { AgentSettings } from '../src/agent/types.ts';
+import { AGENT_DEFAULTS } from '../src/agent/types.ts';
+import { resolveRecipe } from '../src/families/resolve.ts';
+import { toolCall } from '../src/families/tool-call/family.ts';
+import { planToolCall } from '../src/families/tool-call/plan.ts';
+import type { ToolCallRecipe } from '../src/families/tool-call/recipe.ts';
+import type { Rollout } from '../src/family/rollout.ts';
+import type { Generator } from '../src/generation/generator.ts';
+import { MAX_AGENT_RESPONSE_TOKENS } from '../src/limits.ts';
+import type { Result } from '../src/result.ts';
+import type { AgentRequest } from '../src/wire/agent.ts';
+import type { AgentResponse } from '../src/wire/agent-reply.ts';
+import { type AgentStart, agentReply, agentStart, scored, unscored, unscoredReason } from '../src/wire/agent-reply.ts';
+import type { ScoreResponse } from '../src/wire/score.ts';
+import type { CodeRunner } from './backends/code-runner.ts';
+import { chooseGenerator, chooseSandbox } from './backends/configured.ts';
+import type { RequestFailure } from './failures.ts';
 import type { AgentPlatform } from './ports.ts';
 import type { ScoringOptions } from './score.ts';
 import { runTrajectory, type TrajectoryOptions } from './trajectory.ts';

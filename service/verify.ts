@@ -1,15 +1,15 @@
 /** Verifies a response while it is being written: pieces of its text in, events out. Pure computation. */
 
-import { parseResponse, sizeProblems } from '../../src/citations/parse.ts';
-import { sourcesOf } from '../../src/citations/sources.ts';
-import type { StreamEvent } from '../../src/citations/stream/events.ts';
-import { createIncrementalVerifier, type IncrementalVerifier } from '../../src/citations/stream/verifier.ts';
-import type { Finding, ParsedResponse, SourceSet } from '../../src/citations/types.ts';
-import { describeResponse, type Verification } from '../../src/citations/verify.ts';
-import { rolloutSources } from '../../src/family/rollout-schema.ts';
-import { MAX_TEXT_CHARS } from '../../src/limits.ts';
-import type { VerifyStreamHead } from '../../src/wire/verify-stream.ts';
-import { invalidInput, RequestError } from '../failures.ts';
+import { parseResponse, sizeProblems } from '../src/citations/parse.ts';
+import { sourcesOf } from '../src/citations/sources.ts';
+import type { StreamEvent } from '../src/citations/stream/events.ts';
+import { createIncrementalVerifier, type IncrementalVerifier } from '../src/citations/stream/verifier.ts';
+import type { Finding, ParsedResponse, SourceSet } from '../src/citations/types.ts';
+import { describeResponse, type Verification } from '../src/citations/verify.ts';
+import { rolloutSources } from '../src/family/rollout-schema.ts';
+import { MAX_TEXT_CHARS } from '../src/limits.ts';
+import type { VerifyStreamHead } from '../src/wire/verify-stream.ts';
+import { invalidInput, RequestError } from './failures.ts';
 
 /** A long delta is verified in pieces of this many UTF-16 code units, which bounds the events of one call. */
 const PIECE_CHARS = 65_536;

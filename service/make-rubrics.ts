@@ -1,8 +1,8 @@
 /** Makes criteria for `/v1/rubrics` and for groups whose rubrics evolve: validated input in, criteria or a failure out. */
-import { DEFAULT_MOST, type MadeRubrics, makeRubrics, type RubricsToMake } from '../../src/rubrics/make-rubrics.ts';
-import { judgedText } from '../../src/wire/compare.ts';
-import { wireReason } from '../problems.ts';
+import { DEFAULT_MOST, type MadeRubrics, makeRubrics, type RubricsToMake } from '../src/rubrics/make-rubrics.ts';
+import { judgedText } from '../src/wire/compare.ts';
 import type { RubricMaker, ScoringPlatform } from './ports.ts';
+import { wireReason } from './problems.ts';
 import { type JudgedReply, type JudgingOptions, withJudges } from './score.ts';
 
 /** Asks the first judge that can. @param options the judge, and whether stored generations are enough. */

@@ -1,5 +1,5 @@
 /** Errors in the form of OpenAI's API, for the routes that OpenAI's clients call. */
-import type { Problem } from '../src/wire/problem.ts';
+import type { Problem } from '../../src/wire/problem.ts';
 
 const OPENAI_PATHS = ['/v1/files', '/v1/uploads', '/v1/batches'] as const;
 

@@ -3,11 +3,11 @@
  * disconnects or the deadline passes. Events are handled one at a time, so a slow reader slows the model.
  */
 
-import { Lifetime } from '../../lib/model-servers/calls/lifetime.ts';
-import type { AgentLoop, AgentStep } from '../../src/agent/loop.ts';
-import type { GenerationEnd, GenerationEvent, Generator } from '../../src/generation/generator.ts';
-import type { AgentEventData, AgentEventName } from '../../src/wire/agent-reply.ts';
-import type { CodeRunner } from '../backends/code-runner.ts';
+import { Lifetime } from '../lib/model-servers/calls/lifetime.ts';
+import type { AgentLoop, AgentStep } from '../src/agent/loop.ts';
+import type { GenerationEnd, GenerationEvent, Generator } from '../src/generation/generator.ts';
+import type { AgentEventData, AgentEventName } from '../src/wire/agent-reply.ts';
+import type { CodeRunner } from './backends/code-runner.ts';
 
 /** Deadline of one turn: all 20,480 response tokens at 70 tokens per second. */
 const AGENT_TURN_DEADLINE_MS = 5 * 60 * 1000;

@@ -1,9 +1,10 @@
 /** The alerts of a recorded run, read from the ledger: no text, no judge. */
-import { ALERT_WINDOW_STEPS } from '../../src/runs/alert-rules.ts';
-import { AlertWatch, type RunAlerts } from '../../src/runs/alerts.ts';
-import type { LedgerClient } from '../ledger/ledger-client.ts';
-import type { StoredRun } from '../ledger/run-list.ts';
-import type { StepRange } from '../ledger/run-rows.ts';
+
+import type { LedgerClient } from '../functions/ledger/ledger-client.ts';
+import type { StoredRun } from '../functions/ledger/run-list.ts';
+import type { StepRange } from '../functions/ledger/run-rows.ts';
+import { ALERT_WINDOW_STEPS } from '../src/runs/alert-rules.ts';
+import { AlertWatch, type RunAlerts } from '../src/runs/alerts.ts';
 
 /**
  * Watches the first steps of a run, and all from a step on.

@@ -3,22 +3,22 @@
  * rollout is in the ledger, and a rollout that could not be recorded gets no reward.
  */
 
-import type { ResolvedRecipe } from '../../src/families/resolve.ts';
-import type { Rollout } from '../../src/family/rollout.ts';
-import type { Result } from '../../src/result.ts';
-import type { RecordedSet } from '../../src/rubrics/recorded-set.ts';
-import { contentDigests } from '../../src/runs/content-digest.ts';
-import { persistentReward } from '../../src/runs/persistent-reward.ts';
-import { recordedScore } from '../../src/runs/recorded-score.ts';
-import { MAX_JUDGED_BY_CHARS } from '../../src/runs/rollout-counts.ts';
-import type { RunPlacement } from '../../src/runs/row.ts';
-import { judgesOf } from '../../src/scoring/reward-reply.ts';
-import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
-import { type RunRecord, requestedPanel } from '../../src/wire/score.ts';
-import type { ScoredMember } from '../../src/wire/score-detail.ts';
-import type { RequestFailure } from '../failures.ts';
-import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
-import { StorageError } from '../storage/storage-error.ts';
+import type { Recording, RecordingResult } from '../functions/ledger/run-recording.ts';
+import { StorageError } from '../functions/storage/storage-error.ts';
+import type { ResolvedRecipe } from '../src/families/resolve.ts';
+import type { Rollout } from '../src/family/rollout.ts';
+import type { Result } from '../src/result.ts';
+import type { RecordedSet } from '../src/rubrics/recorded-set.ts';
+import { contentDigests } from '../src/runs/content-digest.ts';
+import { persistentReward } from '../src/runs/persistent-reward.ts';
+import { recordedScore } from '../src/runs/recorded-score.ts';
+import { MAX_JUDGED_BY_CHARS } from '../src/runs/rollout-counts.ts';
+import type { RunPlacement } from '../src/runs/row.ts';
+import { judgesOf } from '../src/scoring/reward-reply.ts';
+import type { ScoredRollout } from '../src/scoring/score-rollouts.ts';
+import { type RunRecord, requestedPanel } from '../src/wire/score.ts';
+import type { ScoredMember } from '../src/wire/score-detail.ts';
+import type { RequestFailure } from './failures.ts';
 import type { Ledger, ScoringPlatform } from './ports.ts';
 import { type ScoringOptions, type ScoringReply, scoreOne, scoreTogether } from './score.ts';
 
