@@ -3,7 +3,7 @@
  * (docs/decisions/2026-11-21-the-worker-makes-its-tables.md). Add versions; never change a released statement.
  */
 
-/** The statements of each version. Each must be repeatable, because two isolates may start at once. */
+/** The statements of each version. A version is one transaction, and is made once. */
 const VERSIONS: readonly (readonly string[])[] = [
   // Tables without projects were here once.
   [],
@@ -94,15 +94,23 @@ export async function database(db: D1Database): Promise<D1Database> {
 
 async function makeTables(db: D1Database): Promise<void> {
   await db.prepare('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY) STRICT').run();
-  const found = await db.prepare('SELECT MAX(version) AS version FROM schema_version').first('version');
-  const version = typeof found === 'number' ? found : 0;
-  for (const [position, statements] of VERSIONS.entries()) {
-    const made = position + 1;
-    if (made <= version) continue;
-    // One transaction per version.
-    await db.batch([
-      ...statements.map((statement) => db.prepare(statement)),
-      db.prepare('INSERT OR IGNORE INTO schema_version (version) VALUES (?)').bind(made),
-    ]);
+  let version = await versionOf(db);
+  for (let next = VERSIONS[version]; next !== undefined; next = VERSIONS[version]) {
+    try {
+      // One transaction per version. Its row comes first and must be new: of two isolates that start at once, the
+      // slower one fails there and drops nothing that the other has made.
+      await db.batch([
+        db.prepare('INSERT INTO schema_version (version) VALUES (?)').bind(version + 1),
+        ...next.map((statement) => db.prepare(statement)),
+      ]);
+    } catch (error) {
+      if ((await versionOf(db)) <= version) throw error;
+    }
+    version = await versionOf(db);
   }
+}
+
+async function versionOf(db: D1Database): Promise<number> {
+  const found = await db.prepare('SELECT MAX(version) AS version FROM schema_version').first('version');
+  return typeof found === 'number' ? found : 0;
 }
