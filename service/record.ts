@@ -7,12 +7,13 @@ import type { Recording, RecordingResult } from '../functions/ledger/run-recordi
 import { StorageError } from '../functions/storage/storage-error.ts';
 import type { ResolvedRecipe } from '../src/families/resolve.ts';
 import type { Rollout } from '../src/family/rollout.ts';
+import { createWordCounter } from '../src/lexical/index.ts';
 import type { Result } from '../src/result.ts';
 import type { RecordedSet } from '../src/rubrics/recorded-set.ts';
 import { contentDigests } from '../src/runs/content-digest.ts';
 import { persistentReward } from '../src/runs/persistent-reward.ts';
 import { recordedScore } from '../src/runs/recorded-score.ts';
-import { MAX_JUDGED_BY_CHARS } from '../src/runs/rollout-counts.ts';
+import { MAX_JUDGED_BY_CHARS, type RolloutOutcome } from '../src/runs/rollout-counts.ts';
 import type { RunPlacement } from '../src/runs/row.ts';
 import { judgesOf } from '../src/scoring/reward-reply.ts';
 import type { ScoredRollout } from '../src/scoring/score-rollouts.ts';
@@ -23,7 +24,10 @@ import type { Ledger, ScoringPlatform } from './ports.ts';
 import { type ScoringOptions, type ScoringReply, scoreOne, scoreTogether } from './score.ts';
 
 /** The place of one rollout in a run. */
-type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };
+type Placed = Omit<RunPlacement, 'samples' | 'reported' | 'store_text'> & {
+  readonly sample: string;
+  readonly reported?: RolloutOutcome;
+};
 
 type RecordedOptions = Pick<ScoringOptions, 'judge' | 'judges' | 'replicate'> & {
   readonly rubricSet?: RecordedSet | null;
@@ -71,10 +75,10 @@ async function recordGroup(
   scored: readonly ScoredRollout[],
   recipe: ResolvedRecipe,
   options: RecordedOptions,
-  { samples, store_text, ...group }: RunPlacement,
+  { samples, reported = [], store_text, ...group }: RunPlacement,
   { ledger }: ScoringPlatform,
 ): Promise<Result<readonly ScoredMember[], RequestFailure>> {
-  const places = samples.map((sample) => ({ ...group, sample }));
+  const places = samples.map((sample, n) => ({ ...group, sample, reported: reported[n] ?? {} }));
   const recorded = await recordScores({ rollouts, scored, places, recipe, options, store_text }, ledger);
   if (!recorded.ok) return recorded;
   return {
@@ -151,15 +155,19 @@ async function recordingOf(
   const contents = contentDigests(rollouts, { recipe: recipe.digest, judge, panel, replicate });
   const shared = store_text ? sharedFields(rollouts) : {};
   // The samples of a group request have one judge; single samples of a group may have different ones of a list.
+  const words = { run, count: createWordCounter() };
   const isAlone = rollouts.length === 1 && Array.isArray(judge) && judge.length > 1;
   const recorded = rollouts.map(async (rollout, position) => {
     const [member, place, content] = [scored[position], places[position], contents[position]];
     if (member === undefined || place === undefined || content === undefined) {
       throw new Error('recordingOf: fewer scores, places or contents than rollouts');
     }
-    const { step, group, sample, grouping } = place;
+    const { step, group, sample, grouping, reported = {} } = place;
     const own = Object.entries(rollout).filter(([name]) => !Object.hasOwn(shared, name));
-    const { stored, counts, ...score } = recordedScore(member, store_text, rollout.response.length);
+    const { stored, counts, ...score } = recordedScore(member, store_text, {
+      chars: rollout.response.length,
+      words,
+    });
     const persistent = rubricSet === null ? null : persistentReward(member.facts, recipe.recipe, rubricSet);
     return {
       ...score,
@@ -167,6 +175,7 @@ async function recordingOf(
         ...counts,
         ...(persistent === null ? {} : { persistent_reward: persistent }),
         ...(isAlone ? judgedBy(member) : {}),
+        ...reported,
       },
       stored: { ...stored, ...(rubricSet === null ? {} : { rubric_set: rubricSet }) },
       ...{ step, group, sample, grouping, content },

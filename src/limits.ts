@@ -221,6 +221,8 @@ export const MAX_DELIVERY_PAGE = 100;
 
 /** Longest id of a group or sample. */
 export const MAX_RUN_PLACE_CHARS = 256;
+/** Metrics of one rollout, and distinct names of metrics that the figures of a step have. */
+export const MAX_METRICS = 32;
 /** Largest step of a run. */
 export const MAX_RUN_STEP = 1_000_000_000;
 /** Runs on one page of a list. */

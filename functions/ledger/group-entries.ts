@@ -77,24 +77,34 @@ export function rolloutsOf(entries: readonly Numbered[], attempts: PageCall['att
 type StoredEntry = z.infer<typeof entriesSchema>[number];
 
 export function textOf(entries: readonly Entry[]): string {
-  return JSON.stringify(
-    entries.map(
-      (one): StoredEntry => [
-        one.sample,
-        one.content,
-        one.attempt,
-        one.lacking,
-        one.line,
-        one.inferred,
-        one.reward,
-        one.reason,
-        { ...one.components },
-        one.judgments,
-        one.cached,
-        countsArray(one.counts),
-      ],
-    ),
-  );
+  return JSON.stringify(entries.map(storedEntry));
+}
+
+function storedEntry(one: Entry): StoredEntry {
+  const always = [
+    one.sample,
+    one.content,
+    one.attempt,
+    one.lacking,
+    one.line,
+    one.inferred,
+    one.reward,
+    one.reason,
+    { ...one.components },
+    one.judgments,
+    one.cached,
+    countsArray(one.counts),
+  ] as const;
+  const { answer, outcome, metrics } = one.counts;
+  const words: StoredAnswer =
+    answer === undefined
+      ? []
+      : answer === null
+        ? null
+        : [answer.words, answer.copied, answer.shared, answer.best, answer.hash];
+  if (outcome === undefined && metrics === undefined) return answer === undefined ? [...always] : [...always, words];
+  const reported = { ...(outcome === undefined ? {} : { outcome }), ...(metrics === undefined ? {} : { metrics }) };
+  return [...always, words, reported];
 }
 
 /** @throws UnknownForm if a later version wrote them. */
@@ -102,30 +112,35 @@ export function entriesOf(text: string): Entry[] {
   const read = entriesSchema.safeParse(JSON.parse(text));
   if (!read.success) throw new UnknownForm('entries of a record');
   return read.data.map(
-    ([sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached, numbers]) => {
-      const [claims, citations, chars, tokens, findings, criteria, agreement = null, persistent = null, judge] =
-        numbers;
-      const counts = {
-        ...{ claims, citations, chars, tokens, findings, criteria },
-        ...(agreement === null ? {} : { agreement }),
-        ...(persistent === null ? {} : { persistent_reward: persistent }),
-        ...(judge === undefined ? {} : { judged_by: judge }),
-      };
-      return {
-        sample,
-        content,
-        attempt,
-        lacking,
-        line,
-        inferred,
-        reward,
-        reason,
-        components,
-        judgments,
-        cached,
-        counts,
-      };
-    },
+    ([
+      sample,
+      content,
+      attempt,
+      lacking,
+      line,
+      inferred,
+      reward,
+      reason,
+      components,
+      judgments,
+      cached,
+      numbers,
+      words,
+      reported,
+    ]) => ({
+      sample,
+      content,
+      attempt,
+      lacking,
+      line,
+      inferred,
+      reward,
+      reason,
+      components,
+      judgments,
+      cached,
+      counts: { ...countsOf(numbers), ...answerOf(words), ...reported },
+    }),
   );
 }
 
@@ -137,4 +152,24 @@ function countsArray(counts: Entry['counts']): StoredEntry[11] {
   if (judged_by !== undefined) return [...always, agreement ?? null, persistent_reward ?? null, judged_by];
   if (persistent_reward !== undefined) return [...always, agreement ?? null, persistent_reward];
   return agreement === undefined ? [...always] : [...always, agreement];
+}
+
+function countsOf(numbers: StoredEntry[11]): Entry['counts'] {
+  const [claims, citations, chars, tokens, findings, criteria, agreement = null, persistent = null, judge] = numbers;
+  return {
+    ...{ claims, citations, chars, tokens, findings, criteria },
+    ...(agreement === null ? {} : { agreement }),
+    ...(persistent === null ? {} : { persistent_reward: persistent }),
+    ...(judge === undefined ? {} : { judged_by: judge }),
+  };
+}
+
+type StoredAnswer = NonNullable<StoredEntry[12]> | null;
+
+function answerOf(stored: StoredEntry[12]): Pick<Entry['counts'], 'answer'> {
+  if (stored === undefined) return {};
+  if (stored === null) return { answer: null };
+  if (stored.length === 0) return {};
+  const [words, copied, shared, best, hash] = stored;
+  return { answer: { words, copied, shared, best, hash } };
 }

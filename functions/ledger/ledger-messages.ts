@@ -4,7 +4,12 @@
  */
 import * as z from 'zod';
 import { unscoredReasonSchema } from '../../src/family/score.ts';
-import { type RolloutCounts, rolloutCountsSchema } from '../../src/runs/rollout-counts.ts';
+import {
+  answerCountsSchema,
+  outcomeSchema,
+  type RolloutCounts,
+  rolloutCountsSchema,
+} from '../../src/runs/rollout-counts.ts';
 import type { GroupFigures } from '../../src/runs/summary.ts';
 import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
 
@@ -22,14 +27,12 @@ const countFields = [
   countsSchema.criteria,
 ] as const;
 
+const { words, copied, shared, best, hash } = answerCountsSchema.shape;
+
 /** Only of rollouts with several judges. */
 const agreementSchema = z.number().min(0).max(1);
 
-/**
- * What the ledger knows of a rollout without unpacking it: where it belongs among the attempts at its place, and the
- * numbers that summaries read. Stored as an array in this order.
- */
-const entrySchema = z.tuple([
+const entryFields = [
   z.string().describe('sample'),
   z.string().describe('content: its digest'),
   z.int().describe('attempt'),
@@ -50,6 +53,22 @@ const entrySchema = z.tuple([
     // Only of single samples whose requests listed several judges: the model that judged.
     z.tuple([...countFields, agreementSchema.nullable(), z.number().nullable(), z.string()]),
   ]),
+] as const;
+
+const answerSchema = z
+  .union([z.tuple([words, copied, shared, best, hash]), z.null(), z.tuple([])])
+  .describe('answer: the counts of its words; null = there is none, [] = unknown');
+
+/**
+ * What the ledger knows of a rollout without unpacking it: where it belongs among the attempts at its place, and the
+ * numbers that summaries and alerts read. Stored as an array in this order.
+ */
+const entrySchema = z.union([
+  // Of earlier versions, and of families that read no answer.
+  z.tuple(entryFields),
+  z.tuple([...entryFields, answerSchema]),
+  // Only of rollouts whose trainer sent an outcome or metrics.
+  z.tuple([...entryFields, answerSchema, outcomeSchema]),
 ]);
 
 export const entriesSchema = z.array(entrySchema);

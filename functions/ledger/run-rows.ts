@@ -76,8 +76,11 @@ export type RunGroup = {
   readonly step: number | null;
   readonly group: string;
   /** The latest attempt of each sample, ordered by sample. */
-  readonly rows: readonly LedgerRow[];
+  readonly rows: readonly CountedRow[];
 };
+
+/** A row with what the figures and alerts of a run count. */
+export type CountedRow = LedgerRow & { readonly counts: RolloutCounts };
 
 /** One run's shards, and the bucket with their large content. */
 export type RunShards = { readonly life: RunLife; readonly objects: LedgerObjects; readonly bucket: R2Bucket };
@@ -88,15 +91,15 @@ export type RunShards = { readonly life: RunLife; readonly objects: LedgerObject
  * @throws StorageError; RequestError if the run is deleted meanwhile or a group is too large.
  */
 export async function* readGroups(shards: RunShards, range: StepRange): AsyncGenerator<RunGroup> {
-  let open: { step: number | null; group: string; rows: LedgerRow[] } | null = null;
-  for await (const { row } of readRows(shards, { ...range, attempts: 'latest' })) {
+  let open: { step: number | null; group: string; rows: CountedRow[] } | null = null;
+  for await (const { row, counts } of readRows(shards, { ...range, attempts: 'latest' })) {
     if (open !== null && (open.step !== row.step || open.group !== row.group)) {
       yield open;
       open = null;
     }
     open ??= { step: row.step, group: row.group, rows: [] };
     if (open.rows.length === MAX_RUN_GROUP) throw new RequestError({ reason: 'run_group_too_large' });
-    open.rows.push(row);
+    open.rows.push({ ...row, counts });
   }
   if (open !== null) yield open;
 }

@@ -16,6 +16,7 @@ import type { SourceSet } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { MemberOfPanel } from '../judgments/panel.ts';
 import type { Asking } from '../judgments/protocol/asking.ts';
+import type { AnswerText } from '../lexical/index.ts';
 import type { Result } from '../result.ts';
 import type { Contributions, WithReward } from './contributions.ts';
 import type { FactCounts } from './fact-counts.ts';
@@ -81,6 +82,8 @@ export type Measured<T extends FamilyTypes> = {
    * @param facts what the reply reports of the rollout; default: the measured facts.
    */
   reply(score: T['score'], facts?: T['facts']): T['reply'];
+  /** The answer, for the counts of a run; `null` = the rollout has none. Absent: the family does not read it. */
+  readonly answer?: AnswerText | null;
 };
 
 /** How a rollout is planned. */

@@ -53,6 +53,7 @@ export function planPanel<T extends FamilyTypes>(
       return {
         facts,
         reply: (score) => measured[0].reply(score, votedFacts(family, facts, recipe) ?? facts),
+        ...(measured[0].answer === undefined ? {} : { answer: measured[0].answer }),
       };
     },
   );

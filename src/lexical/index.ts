@@ -3,6 +3,7 @@
  * docs/concepts/lexical-judge.md describes the method and its limits.
  */
 export { namesOfLabels } from './answer-names.ts';
+export { type AnswerText, type AnswerWords, createWordCounter } from './answer-words.ts';
 export { countContentTokens } from './content-tokens.ts';
 export { scoreCriterion, statesTerms } from './criterion.ts';
 export { type ClaimEvidence, gatherEvidence, lexicalSupport, type SourceSpan } from './gather-evidence.ts';

@@ -1,5 +1,6 @@
 /** Figures of what answers contain: claims, citations, lengths, findings by reason, and pass rates of criteria. */
 import * as z from 'zod';
+import { MAX_METRICS } from '../limits.ts';
 import { type MomentSums, Moments, Tally } from './moments.ts';
 import { namedCriteria, type RolloutCounts } from './rollout-counts.ts';
 
@@ -25,6 +26,10 @@ export const storedCountsSchema = z.strictObject({
   agreement: momentSumsSchema.exactOptional().describe('Of the judges; absent = no rollout has several.'),
   judged_by: countByName.exactOptional().describe('Absent = no single sample was sent with a list of judges.'),
   persistent_reward: momentSumsSchema.exactOptional().describe('Absent = no rubric of the rollouts evolves.'),
+  words: momentSumsSchema.exactOptional().describe('Words of an answer. Absent = of no answer they are known.'),
+  copied: momentSumsSchema.exactOptional().describe('Share of them that is copied. Absent with words.'),
+  outcome: momentSumsSchema.exactOptional().describe('Absent = the trainer sent none.'),
+  metrics: z.record(z.string(), momentSumsSchema).exactOptional().describe('Absent = the trainer sent none.'),
 });
 
 type StoredCounts = z.infer<typeof storedCountsSchema>;
@@ -62,6 +67,17 @@ export const countFigures = {
       'Where rubrics evolve: the reward by the persistent criteria alone. Unlike the whole reward, which is of the set ' +
         'of its time, it can be compared over the steps while none of these criteria is retired.',
     ),
+  words: meanSchema
+    .exactOptional()
+    .describe('Words of an answer, without citations. Absent in runs of earlier versions.'),
+  copied: meanSchema
+    .exactOptional()
+    .describe('Share of the words of an answer that stand in spans of 8 or more that a source contains.'),
+  outcome: meanSchema.exactOptional().describe('What the trainer sends as outcome. Absent = it sends none.'),
+  metrics: z
+    .record(z.string(), meanSchema)
+    .exactOptional()
+    .describe(`What the trainer sends as metrics, by name; at most ${MAX_METRICS} names of a step.`),
   criteria: z
     .record(z.string(), z.strictObject({ rollouts: countSchema, pass_rate: z.number().min(0).max(1) }))
     .describe(
@@ -84,9 +100,18 @@ export class CountFigures {
   readonly #agreement = new Moments();
   readonly #persistent = new Moments();
   readonly #judgedBy = new Tally();
+  readonly #words = new Moments();
+  readonly #copied = new Moments();
+  readonly #outcome = new Moments();
+  readonly #metrics = new Map<string, Moments>();
 
   add(counts: RolloutCounts): void {
     const { claims, citations, chars, tokens, findings, criteria, agreement, persistent_reward, judged_by } = counts;
+    const { answer, outcome, metrics } = counts;
+    if (answer != null) this.#words.add(answer.words);
+    if (answer != null && answer.words > 0) this.#copied.add(answer.copied / answer.words);
+    if (outcome != null) this.#outcome.add(outcome);
+    for (const [name, value] of Object.entries(metrics ?? {})) if (value !== null) this.#metric(name)?.add(value);
     if (judged_by !== undefined) this.#judgedBy.add(judged_by);
     if (agreement !== undefined) this.#agreement.add(agreement);
     if (persistent_reward !== undefined) this.#persistent.add(persistent_reward);
@@ -102,6 +127,16 @@ export class CountFigures {
     }
   }
 
+  /** The moments of a metric; `null` = the step has too many others. */
+  #metric(name: string): Moments | null {
+    const known = this.#metrics.get(name);
+    if (known !== undefined) return known;
+    if (this.#metrics.size >= MAX_METRICS) return null;
+    const made = new Moments();
+    this.#metrics.set(name, made);
+    return made;
+  }
+
   /** Adds the figures of other rollouts. */
   merge(other: StoredCounts): void {
     this.#claims.merge(other.claims);
@@ -115,11 +150,19 @@ export class CountFigures {
     if (other.agreement !== undefined) this.#agreement.merge(other.agreement);
     if (other.persistent_reward !== undefined) this.#persistent.merge(other.persistent_reward);
     this.#judgedBy.merge(other.judged_by ?? {});
+    if (other.words !== undefined) this.#words.merge(other.words);
+    if (other.copied !== undefined) this.#copied.merge(other.copied);
+    if (other.outcome !== undefined) this.#outcome.merge(other.outcome);
+    for (const [name, sums] of Object.entries(other.metrics ?? {})) this.#metric(name)?.merge(sums);
   }
 
   get #judges(): Pick<StoredCounts, 'judged_by'> {
     const judged_by = this.#judgedBy.counts;
     return Object.keys(judged_by).length === 0 ? {} : { judged_by };
+  }
+
+  #metricsBy<T>(read: (moments: Moments) => T): Record<string, T> {
+    return Object.fromEntries([...this.#metrics].map(([name, moments]) => [name, read(moments)]));
   }
 
   get stored(): StoredCounts {
@@ -135,6 +178,10 @@ export class CountFigures {
       ...(this.#agreement.count === 0 ? {} : { agreement: this.#agreement.sums }),
       ...(this.#persistent.count === 0 ? {} : { persistent_reward: this.#persistent.sums }),
       ...this.#judges,
+      ...(this.#words.count === 0 ? {} : { words: this.#words.sums }),
+      ...(this.#copied.count === 0 ? {} : { copied: this.#copied.sums }),
+      ...(this.#outcome.count === 0 ? {} : { outcome: this.#outcome.sums }),
+      ...(this.#metrics.size === 0 ? {} : { metrics: this.#metricsBy(({ sums }) => sums) }),
     };
   }
 
@@ -149,6 +196,10 @@ export class CountFigures {
       ...(this.#agreement.count === 0 ? {} : { agreement: meanOf(this.#agreement) }),
       ...(this.#persistent.count === 0 ? {} : { persistent_reward: meanOf(this.#persistent) }),
       ...this.#judges,
+      ...(this.#words.count === 0 ? {} : { words: meanOf(this.#words) }),
+      ...(this.#copied.count === 0 ? {} : { copied: meanOf(this.#copied) }),
+      ...(this.#outcome.count === 0 ? {} : { outcome: meanOf(this.#outcome) }),
+      ...(this.#metrics.size === 0 ? {} : { metrics: this.#metricsBy(meanOf) }),
       criteria: Object.fromEntries(
         judged.map(([name, rollouts]) => [name, { rollouts, pass_rate: (passed[name] ?? 0) / rollouts }]),
       ),

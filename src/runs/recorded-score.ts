@@ -1,10 +1,12 @@
 /** Converts a scored rollout to its ledger record. Pure, so every caller records the same row for the same score. */
+import { sha256 } from '../digest.ts';
 import type { Facts } from '../families/composers.ts';
 import { familyOf } from '../families/registry.ts';
 import { panelAgreement } from '../family/panel-agreement.ts';
 import { pinJudgments } from '../judgments/pin.ts';
+import type { AnswerText, AnswerWords } from '../lexical/index.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
-import { codesOf, type RolloutCounts } from './rollout-counts.ts';
+import { type AnswerCounts, codesOf, type RolloutCounts } from './rollout-counts.ts';
 import type { LedgerRow } from './row.ts';
 
 /** The part of a row that replay reads. */
@@ -34,11 +36,19 @@ type RecordedScore = {
   readonly report: RolloutReport;
 };
 
-/**
- * @param keepText whether the caller asked to keep the rollout's text.
- * @param chars length of the response in UTF-16 code units; `null` = unknown.
- */
-export function recordedScore(scored: ScoredRollout, keepText: boolean, chars: number | null = null): RecordedScore {
+type RecordingOptions = {
+  /** Length of the response in UTF-16 code units; default `null` = unknown. */
+  readonly chars?: number | null;
+  /** Counts the words of the answer for the run of this id. Absent: they are unknown. */
+  readonly words?: { readonly run: string; readonly count: (text: AnswerText) => AnswerWords };
+};
+
+/** @param keepText whether the caller asked to keep the rollout's text. */
+export function recordedScore(
+  scored: ScoredRollout,
+  keepText: boolean,
+  { chars = null, words }: RecordingOptions = {},
+): RecordedScore {
   const { reply, facts, obtained } = scored;
   const judgments = pinJudgments(obtained);
   const { reward, reason } = reply;
@@ -50,7 +60,12 @@ export function recordedScore(scored: ScoredRollout, keepText: boolean, chars: n
       judgments: judgments.length,
       cached: obtained.filter(({ outcome }) => outcome.ok && outcome.cached).length,
     },
-    counts: rolloutCounts(facts, { chars, findings: 'finding_counts' in reply ? { ...reply.finding_counts } : null }),
+    counts: {
+      ...rolloutCounts(facts, { chars, findings: 'finding_counts' in reply ? { ...reply.finding_counts } : null }),
+      ...(words === undefined || scored.answer === undefined
+        ? {}
+        : { answer: scored.answer === null ? null : answerCounts(words.count(scored.answer), words.run) }),
+    },
     report: keepText ? reply : familyOf(reply).reply.withoutText(reply),
   };
 }
@@ -86,6 +101,14 @@ export function rolloutCounts(facts: Facts, { chars, findings }: SeenCounts): Ro
     criteria: criteria === null ? null : codesOf(criteria),
     ...(agreement === null ? {} : { agreement }),
   };
+}
+
+/** 48 bits. */
+const HASH_DIGITS = 12;
+
+/** The counts of an answer in a run. The run is part of the hash, so that hashes of two runs cannot be compared. */
+export function answerCounts({ normalised, ...counts }: AnswerWords, run: string): AnswerCounts {
+  return { ...counts, hash: sha256(`${run}\n${normalised}`).slice(0, HASH_DIGITS) };
 }
 
 /** How far the members of a panel agree on all verdicts; `null` = one judge, or no verdict of two members. */

@@ -1,10 +1,53 @@
-/** The counts of a rollout that the figures of a run show: claims, citations, lengths, findings and criteria. */
+/**
+ * The counts of a rollout that the figures and alerts of a run read: claims, citations, lengths, findings, criteria,
+ * words, and what the trainer says of the rollout.
+ */
 import * as z from 'zod';
 import type { CriterionCount } from '../family/fact-counts.ts';
+import { MAX_METRICS, MAX_NAME_CHARS } from '../limits.ts';
 
 const countSchema = z.int().min(0);
 /** Names of models are cut to this length. */
 export const MAX_JUDGED_BY_CHARS = 200;
+
+const ANSWER_HASH = /^[0-9a-f]{12}$/;
+
+/** What comparing words says about an answer (src/lexical/answer-words.ts). It holds no text. */
+export const answerCountsSchema = z.strictObject({
+  words: countSchema.describe('Words of the answer, without citations.'),
+  copied: countSchema.describe('Words in spans of 8 or more that a source contains.'),
+  shared: countSchema.describe('Different content words of the question that the answer has.'),
+  best: countSchema.describe('The most of them in one sentence of the sources.'),
+  hash: z
+    .string()
+    .regex(ANSWER_HASH)
+    .describe('48 bits of the SHA-256 of run id and answer. Equal answers of a run have equal hashes.'),
+});
+
+export type AnswerCounts = z.infer<typeof answerCountsSchema>;
+
+/** What the trainer knows of a rollout beside its reward. It is never part of the reward. */
+export const outcomeFields = {
+  outcome: z
+    .number()
+    .nullable()
+    .exactOptional()
+    .describe(
+      'Whether the answer is right, or how good it is, by a measure of your own; null = not known. With run: kept beside ' +
+        'the rollout, charted and compared with the reward by the alerts. Never part of the reward.',
+    ),
+  metrics: z
+    .record(z.string().min(1).max(MAX_NAME_CHARS), z.number().nullable())
+    .refine((metrics) => Object.keys(metrics).length <= MAX_METRICS, {
+      error: `expected at most ${MAX_METRICS} metrics`,
+    })
+    .exactOptional()
+    .describe('Further numbers by name, kept and charted like outcome.'),
+};
+
+export const outcomeSchema = z.strictObject(outcomeFields);
+
+export type RolloutOutcome = z.infer<typeof outcomeSchema>;
 
 /** `null` = unknown. */
 export const rolloutCountsSchema = z.strictObject({
@@ -37,6 +80,11 @@ export const rolloutCountsSchema = z.strictObject({
     .number()
     .exactOptional()
     .describe('Under an evolving rubric: the reward by its persistent criteria alone, where there is one.'),
+  answer: answerCountsSchema
+    .nullable()
+    .exactOptional()
+    .describe('The words of the answer; null = there is no answer. Absent in runs of earlier versions.'),
+  ...outcomeFields,
 });
 
 export type RolloutCounts = z.infer<typeof rolloutCountsSchema>;

@@ -11,6 +11,7 @@ import { judgmentKindSchema, sha256Schema } from '../judgments/judgment-schema.t
 import type { PinnedJudgment } from '../judgments/pin.ts';
 import { MAX_RUN_PLACE_CHARS, MAX_RUN_STEP } from '../limits.ts';
 import { type RecordedSet, recordedSetSchema } from '../rubrics/recorded-set.ts';
+import type { RolloutOutcome } from './rollout-counts.ts';
 
 /** The place of a rollout in its run. `group` is a prompt, `sample` one of its rollouts. */
 type RolloutPlace = {
@@ -69,6 +70,8 @@ export const placeIdSchema = z
 export type RunPlacement = Omit<RolloutPlace, 'sample'> & {
   /** One id per rollout, in the order of the rollouts; distinct. */
   readonly samples: readonly string[];
+  /** What the trainer knows of each rollout, in the same order. Absent: nothing. */
+  readonly reported?: readonly RolloutOutcome[];
   readonly grouping: 'given' | 'inferred';
   /** Whether the ledger also keeps the text of the rollouts. */
   readonly store_text: boolean;

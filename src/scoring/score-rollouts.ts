@@ -32,6 +32,7 @@ import {
 } from '../judgments/obtain.ts';
 import { pinJudgments } from '../judgments/pin.ts';
 import type { JudgeFailure } from '../judgments/protocol/failure.ts';
+import type { AnswerText } from '../lexical/index.ts';
 import { MAX_GROUP_SOURCES } from '../limits.ts';
 import type { Result } from '../result.ts';
 import { trajectoryReport } from '../trajectory/report.ts';
@@ -110,6 +111,8 @@ export type ScoredRollout<T extends FamilyTypes = BuiltInTypes> = {
   /** The content that a run records: the facts, and the requested judgments. */
   readonly facts: T['facts'];
   readonly obtained: readonly ObtainedJudgment[];
+  /** The answer with its question and sources; `null` = it has none. Absent: the family does not read it. */
+  readonly answer?: AnswerText | null;
 };
 
 type NotScored =
@@ -354,6 +357,7 @@ function createReplies<T extends FamilyTypes>(
       failure,
       facts: measured.facts,
       obtained,
+      ...(measured.answer === undefined ? {} : { answer: measured.answer }),
     };
   };
 }

@@ -18,6 +18,7 @@ import {
 } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_GROUP } from '../limits.ts';
+import { outcomeFields } from '../runs/rollout-counts.ts';
 import { type RunPlacement, recordedStepSchema, runIdSchema } from '../runs/row.ts';
 import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
@@ -27,10 +28,13 @@ import { recipeReportSchema } from '../scoring/score-reply.ts';
 import { type EvolutionReport, evolutionReportSchema, evolutionSchema } from './evolution.ts';
 import {
   hasOneWayOfJudging,
+  hasOutcome,
   hasOwnReplicates,
   oneWayOfJudging,
   onJudgeFailureSchema,
+  outcomeNeedsRun,
   ownReplicates,
+  reportedOutcome,
   runPlaceIdSchema,
   scoreResponseSchema,
   scoringFields,
@@ -110,7 +114,11 @@ const groupRunSchema = z
 
 const sampleSchema = z.union([
   responseSchema,
-  z.strictObject(responseFields).refine(hasOneOutput, oneOutputRule).check(checkMessages).meta(ONE_OUTPUT),
+  z
+    .strictObject({ ...responseFields, ...outcomeFields })
+    .refine(hasOneOutput, oneOutputRule)
+    .check(checkMessages)
+    .meta(ONE_OUTPUT),
 ]);
 
 export const groupRequestSchema = z
@@ -134,6 +142,14 @@ export const groupRequestSchema = z
   })
   .refine(hasNotBothOrigins, oneOriginRule)
   .refine(({ run, store_text }) => run !== undefined || !store_text, textNeedsRun)
+  .superRefine(({ responses, run }, context) => {
+    if (run !== undefined) return;
+    for (const [n, sample] of responses.entries()) {
+      if (typeof sample === 'string' || !hasOutcome(sample)) continue;
+      const { path, error } = outcomeNeedsRun;
+      context.addIssue({ code: 'custom', path: ['responses', n, ...path], message: error });
+    }
+  })
   .refine(hasOneWayOfJudging, oneWayOfJudging)
   .refine(hasOwnReplicates, ownReplicates)
   .superRefine(({ responses, run }, context) => {
@@ -180,16 +196,19 @@ export function groupRollouts(request: GroupRequest): Rollout[] {
   } = others;
   // The samples share the objects of the shared fields, so that each is digested once.
   const common = rolloutOf({ ...shared, response: '' });
-  return responses.map((sample) =>
-    typeof sample === 'string' ? { ...common, response: sample } : sampleOf(common, sample),
-  );
+  return responses.map((sample) => {
+    if (typeof sample === 'string') return { ...common, response: sample };
+    const { outcome: _outcome, metrics: _metrics, ...fields } = sample;
+    return sampleOf(common, fields);
+  });
 }
 
 /** Where the rollouts of a request are recorded; `null` = nowhere. */
 export function requestedGroupPlacement({ run, responses, store_text }: GroupRequest): RunPlacement | null {
   if (run === undefined) return null;
   const { id, step, group, samples = [...responses.keys()] } = run;
-  return { run: id, step, group: String(group), samples: samples.map(String), grouping: 'given', store_text };
+  const reported = responses.map((sample) => (typeof sample === 'string' ? {} : reportedOutcome(sample)));
+  return { run: id, step, group: String(group), samples: samples.map(String), reported, grouping: 'given', store_text };
 }
 
 export const maskedSchema = z

@@ -19,6 +19,7 @@ import { memberFields } from '../family/vote-schemas.ts';
 import { type MemberOfPanel, memberName } from '../judgments/panel.ts';
 import { MAX_JUDGES_IN_TURN, MAX_NAME_CHARS, MAX_PANEL_MEMBERS, MAX_REPLICATE } from '../limits.ts';
 import { recordedSetSchema } from '../rubrics/recorded-set.ts';
+import { outcomeFields, type RolloutOutcome } from '../runs/rollout-counts.ts';
 import { placeIdSchema, type RunPlacement, recordedStepSchema, runIdSchema, stepSchema } from '../runs/row.ts';
 import { madeByFields } from '../scoring/score-reply.ts';
 import { evolutionNeedsGroup } from './evolution.ts';
@@ -163,6 +164,19 @@ export const storeTextSchema = z
 /** The rule that only recorded rollouts keep text, as options of `refine`. */
 export const textNeedsRun = { path: ['store_text'], error: 'only with run: the text is kept in the run' };
 
+/** The rule that outcomes are kept in a run, as options of `refine`. */
+export const outcomeNeedsRun = { path: ['outcome'], error: 'only with run: outcome and metrics are kept in the run' };
+
+/** Whether a request reports an outcome or metrics of a sample. */
+export function hasOutcome({ outcome, metrics }: RolloutOutcome): boolean {
+  return outcome !== undefined || metrics !== undefined;
+}
+
+/** What a request reports of a sample. */
+export function reportedOutcome({ outcome, metrics }: RolloutOutcome): RolloutOutcome {
+  return { ...(outcome === undefined ? {} : { outcome }), ...(metrics === undefined ? {} : { metrics }) };
+}
+
 export const scoreRequestSchema = z
   .strictObject({
     ...sharedFields,
@@ -171,11 +185,13 @@ export const scoreRequestSchema = z
     on_judge_failure: onJudgeFailureSchema.default('error'),
     run: rolloutRunSchema.exactOptional(),
     store_text: storeTextSchema,
+    ...outcomeFields,
     evolution: z.unknown().optional().describe('Refused: a rubric evolves by whole groups, see POST /v1/groups.'),
   })
   .refine(({ evolution }) => evolution === undefined, evolutionNeedsGroup)
   .refine(hasNotBothOrigins, oneOriginRule)
   .refine(({ run, store_text }) => run !== undefined || !store_text, textNeedsRun)
+  .refine(({ run, ...reported }) => run !== undefined || !hasOutcome(reported), outcomeNeedsRun)
   .refine(hasOneOutput, oneOutputRule)
   .refine(hasOneWayOfJudging, oneWayOfJudging)
   .refine(hasOwnReplicates, ownReplicates)
@@ -190,15 +206,21 @@ export function requestedRollout(request: ScoreRequest): Rollout {
   const { judges: _judges, explain: _explain, receipt: _receipt, detail: _detail, offsets: _offsets, ...scored } = rest;
   const { store_reasons: _storeReasons, ...others } = scored;
   const { on_judge_failure: _onJudgeFailure, run: _run, store_text: _storeText, ...placed } = others;
-  const { evolution: _evolution, ...fields } = placed;
+  const { outcome: _outcome, metrics: _metrics, ...unreported } = placed;
+  const { evolution: _evolution, ...fields } = unreported;
   return rolloutOf(fields);
 }
 
 /** Where the rollout of a request is recorded; `null` = nowhere. */
-export function requestedPlacement({ run, store_text }: Pick<ScoreRequest, 'run' | 'store_text'>): RunPlacement | null {
+export function requestedPlacement({
+  run,
+  store_text,
+  ...request
+}: Pick<ScoreRequest, 'run' | 'store_text' | keyof RolloutOutcome>): RunPlacement | null {
   if (run === undefined) return null;
   const { id, step, group, sample } = run;
-  return { run: id, step, group: String(group), samples: [String(sample)], grouping: 'given', store_text };
+  const reported = [reportedOutcome(request)];
+  return { run: id, step, group: String(group), samples: [String(sample)], reported, grouping: 'given', store_text };
 }
 
 export const runRecordSchema = z

@@ -9,6 +9,7 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import worker from '../../functions/index.ts';
 import { LEDGER_MESSAGE_VERSION, type PageCall } from '../../functions/ledger/ledger-messages.ts';
 import { gunzipMember, unpackLines } from '../../functions/ledger/packed-lines.ts';
@@ -614,6 +615,70 @@ describe('an erased run', () => {
     expect([await runDurableObjectAlarm(object), await runDurableObjectAlarm(object)]).toEqual([true, false]);
     expect(await object.record({ ...call, open: false })).toEqual({ ok: false, refusal: 'unopened' });
     expect(await object.page({ ...EVERYTHING, v: 0 })).toEqual({ ok: false, refusal: 'version_skew' });
+  });
+});
+
+describe('what a trainer knows of a rollout', () => {
+  it('is kept beside it from every door, changes no identity, and travels with the run', async () => {
+    const told = { outcome: 1, metrics: { f1: 0.5 } };
+    const first = await record(at('told', 0, 'g', 's', told));
+    // The same rollout without it, and with another outcome, is the same content: a retry.
+    expect(await record(at('told', 0, 'g', 's'))).toEqual({ ...first, status: 'unchanged' });
+    expect(await record(at('told', 0, 'g', 's', { outcome: 0 }))).toEqual({ ...first, status: 'unchanged' });
+    const plain = await score(at('plain', 0, 'g', 's'));
+    const again = await score(at('again', 0, 'g', 's', { outcome: 0, metrics: { f1: -3 } }));
+    expect([again.reward, again.recipe]).toEqual([plain.reward, plain.recipe]);
+
+    const { response, ...shared } = ROLLOUT;
+    const group = { id: 'told', step: 1, group: 'g' };
+    const responses = [response, { response, outcome: null }, { response: 'x', outcome: 0.25, metrics: { f1: 1 } }];
+    await ok(groupResponseSchema, send(post('/v1/groups', { ...shared, responses, run: group })));
+    const { recipe, ...row } = shared;
+    const label = { ...row, run: { id: 'told', step: 2, group: 'g', sample: 0 }, outcome: 0.75 };
+    const slime = { prompt: ROLLOUT.question, response, label };
+    expect((await send(post(`/v1/adapters/slime?recipe=${recipe}`, slime))).status).toBe(200);
+
+    const { steps } = await detailOf('told');
+    expect(steps.map(({ outcome }) => outcome)).toEqual([
+      { rollouts: 1, mean: 1 },
+      { rollouts: 1, mean: 0.25 },
+      { rollouts: 1, mean: 0.75 },
+    ]);
+    expect(steps.map(({ metrics }) => metrics?.['f1'])).toEqual([
+      { rollouts: 1, mean: 0.5 },
+      { rollouts: 1, mean: 1 },
+      undefined,
+    ]);
+    expect(steps[0]?.words?.mean).toBeGreaterThan(0);
+    const file = await (await get('/v1/runs/told/export')).text();
+    const counts = file.split('\n').flatMap((text) => {
+      const { rollout } = text === '' ? {} : JSON.parse(text);
+      return rollout === undefined ? [] : [rollout.counts];
+    });
+    expect(counts[0]).toMatchObject({ ...told, answer: { hash: expect.stringMatching(/^[0-9a-f]{12}$/u) } });
+    const copy = send(new Request(`${ORIGIN}/v1/runs/copied/import`, { method: 'POST', body: file }));
+    await ok(runImportReportSchema, copy);
+    expect((await detailOf('copied')).steps).toEqual(steps);
+  });
+
+  it('needs a run, which keeps it', async () => {
+    expect(await wrongFields(await send(post('/v1/score', { ...ROLLOUT, outcome: 1 })))).toEqual(['outcome']);
+    const { response, ...shared } = ROLLOUT;
+    const body = { ...shared, responses: [response, { response, metrics: { a: 1 } }] };
+    expect(await wrongFields(await send(post('/v1/groups', body)))).toEqual(['responses[1].outcome']);
+    const metrics = Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`m${n}`, n]));
+    expect(await wrongFields(await send(post('/v1/score', at('told-2', 0, 'g', 's', { metrics }))))).toEqual([
+      'metrics',
+    ]);
+  });
+
+  it('takes at most 40 bytes a rollout for the words of its answer, and none of its text', async () => {
+    await record(at('words', 0, 'g', 's'));
+    const kept = await inObjects(async (sql) => sql.exec('SELECT entries FROM records_v1').toArray());
+    const [entry] = z.array(z.array(z.unknown())).parse(JSON.parse(String(kept.flat()[0]?.['entries'])));
+    expect(entry).toHaveLength(13);
+    expect(JSON.stringify(entry?.at(-1)).length + 1).toBeLessThanOrEqual(40);
+    expect(entry?.at(-1)).toEqual([...Array(4).fill(expect.any(Number)), expect.stringMatching(/^[0-9a-f]{12}$/u)]);
   });
 });
 

@@ -9,7 +9,7 @@ export type StepFigures = { readonly step: number; readonly figures: readonly Fi
 /** The figures of a step. A figure that the step does not have (no rollout scored, …) is left out: it is not 0. */
 export function figuresOf(step: RunStep): Figure[] {
   const { rollouts, scored, groups, reward, components, spread, degenerate, judgments, judge_failures } = step;
-  const { claims, citations, lengths, findings, criteria, agreement } = step;
+  const { claims, citations, lengths, findings, criteria, agreement, words, copied, outcome, metrics = {} } = step;
   const figures: (readonly [string, number | null])[] = [
     ['reward/mean', reward.mean],
     ['reward/min', reward.min],
@@ -20,6 +20,10 @@ export function figuresOf(step: RunStep): Figure[] {
     ['answer/citations', citations.mean],
     ['answer/chars', lengths.chars.mean],
     ['answer/tokens', lengths.tokens.mean],
+    ['answer/words', words?.mean ?? null],
+    ['answer/copied_share', copied?.mean ?? null],
+    ['outcome/mean', outcome?.mean ?? null],
+    ...Object.entries(metrics).map(([name, { mean }]) => [`metric/${name}`, mean] as const),
     ...Object.entries(findings.reasons).map(([reason, n]) => [`finding/${reason}`, n / findings.rollouts] as const),
     ...Object.entries(criteria).map(([name, { pass_rate }]) => [`criterion/${name}`, pass_rate] as const),
     ['group/count', groups],

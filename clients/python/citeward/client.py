@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from citeward.errors import BadRequest, Misconfigured, Unscored
+from citeward.fields import OUTCOME_FIELDS
 from citeward.replies import GroupScore, Score, StepAdvantages, body_of, group_of, score_of, step_of
 from citeward.settings import Judge, Recipe, Settings
 from citeward.transport import Outcome, Transport, encoded
@@ -104,7 +105,8 @@ class Client:
 
         Args:
             fields: the fields of ``score`` that the responses share.
-            responses: texts, or ``{response, finish_reason?, reasoning?, num_turns?, response_tokens?}``.
+            responses: texts, or ``{response, finish_reason?, reasoning?, num_turns?, response_tokens?, outcome?,
+                metrics?}``.
             advantages: a preset by the trainer's name (``slime``, ...), or the options as an object; ``None`` = the
                 Worker's default. With a GDPO preset the advantages are ``None`` until ``advantages`` computes them
                 with the other groups of the step.
@@ -189,7 +191,9 @@ class Client:
         body = {**self.settings.request_fields(), **fields}
         if "recipe" not in body:
             raise Misconfigured("no recipe: pass recipe= or set CITEWARD_RECIPE")
-        if self.settings.store_text and "run" in body:
+        if "run" not in body:
+            body = _without_outcomes(body)
+        elif self.settings.store_text:
             body.setdefault("store_text", True)
         return self._send(path, body)
 
@@ -214,6 +218,14 @@ class Client:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(self.settings.max_connections, thread_name_prefix="citeward")
             return self._threads
+
+
+def _without_outcomes(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields without those that only a run keeps."""
+    kept = {name: value for name, value in body.items() if name not in OUTCOME_FIELDS}
+    if isinstance(kept.get("responses"), list):
+        kept["responses"] = [r if isinstance(r, str) else _without_outcomes(r) for r in kept["responses"]]
+    return kept
 
 
 def results_of(futures: Sequence[Future[Score | Unscored]]) -> list[Score | Unscored]:

@@ -33,9 +33,14 @@ ROW_FIELDS = (
     "response_tokens",
 )
 
-#: The fields that a label may contain: those of a row, how messages and the answers of vendors are read, and the place
-#: in a run (``citeward.runs``). Columns of data sets that are called ``trajectory`` hold other things.
-LABEL_FIELDS = (*ROW_FIELDS, "answer_format", "trajectory", "run")
+#: What a trainer knows of a sample beside its reward: a number, and numbers by name. A run keeps them; they are sent with
+#: ``run`` only.
+OUTCOME_FIELDS = ("outcome", "metrics")
+
+#: The fields that a label may contain: those of a row, how messages and the answers of vendors are read, the place in a
+#: run (``citeward.runs``), and what the run keeps beside the reward. Columns of data sets that are called
+#: ``trajectory`` or ``metrics`` hold other things.
+LABEL_FIELDS = (*ROW_FIELDS, *OUTCOME_FIELDS, "answer_format", "trajectory", "run")
 
 #: Types of parts that hold no text.
 _MEDIA = ("image", "image_url", "audio", "input_audio", "video")

@@ -37,7 +37,7 @@ from typing import Any, Callable, Optional
 
 from citeward.client import results_of, results_of_async, shared_client
 from citeward.errors import BadRequest, Misconfigured, Unscored
-from citeward.fields import ROW_FIELDS, Completion, is_object, merged, plain, read_object, sample_fields
+from citeward.fields import OUTCOME_FIELDS, ROW_FIELDS, Completion, is_object, merged, plain, read_object, sample_fields
 from citeward.replies import Score
 from citeward.runs import digest_of, placed
 from citeward.settings import Judge, Recipe, Settings
@@ -45,6 +45,9 @@ from citeward.settings import Judge, Recipe, Settings
 logger = logging.getLogger("citeward")
 
 Rewards = list[Optional[float]]
+
+#: A function with the arguments and the result of a reward function of TRL, whose numbers are kept and never paid.
+Measure = Callable[..., Sequence[Optional[float]]]
 
 #: Metric: the share of unscored samples of a call, in [0, 1]. Every call logs it, so that means over calls are right.
 UNSCORED_METRIC = "citeward/unscored_share"
@@ -115,6 +118,8 @@ def reward_function(
     max_connections: int | None = None,
     run: str | None = None,
     store_text: bool | None = None,
+    outcome: Measure | None = None,
+    metrics: Mapping[str, Measure] | None = None,
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> RewardFunction:
@@ -123,6 +128,10 @@ def reward_function(
     Args:
         url: this and the other settings are described in ``citeward.settings``.
         run: the id of the run that records the rollouts; with ``store_text`` it keeps their text, too.
+        outcome: whether an answer is right by a measure of your own, as a function with the arguments and the result of
+            a reward function of TRL. With ``run`` the outcome is kept, charted and compared with the reward by the
+            alerts; it is never part of the reward.
+        metrics: further such functions, by the name of their number.
         name: the name in TRL's logs.
         on_unscored: ``"none"`` returns ``None``, ``"raise"`` ends the step. Default: ``"raise"`` before TRL 1.6.0,
             ``"none"`` otherwise.
@@ -131,7 +140,7 @@ def reward_function(
         Misconfigured: a setting is missing or wrong. Raised here, not at the first step.
     """
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
-    return RewardFunction(_Scoring(settings, _abstains(on_unscored)), name)
+    return RewardFunction(_Scoring(settings, _abstains(on_unscored), measures=_measures(outcome, metrics)), name)
 
 
 def async_reward_function(
@@ -145,12 +154,15 @@ def async_reward_function(
     max_connections: int | None = None,
     run: str | None = None,
     store_text: bool | None = None,
+    outcome: Measure | None = None,
+    metrics: Mapping[str, Measure] | None = None,
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> Callable[..., Awaitable[Rewards]]:
     """Like ``reward_function``, but async: TRL runs these functions concurrently. Picklable from Python 3.10."""
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
-    return _awaitable(AsyncRewardFunction(_Scoring(settings, _abstains(on_unscored)), name))
+    scoring = _Scoring(settings, _abstains(on_unscored), measures=_measures(outcome, metrics))
+    return _awaitable(AsyncRewardFunction(scoring, name))
 
 
 def component_reward_functions(
@@ -165,6 +177,8 @@ def component_reward_functions(
     max_connections: int | None = None,
     run: str | None = None,
     store_text: bool | None = None,
+    outcome: Measure | None = None,
+    metrics: Mapping[str, Measure] | None = None,
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> list[Callable[..., Awaitable[Rewards]]]:
@@ -185,7 +199,7 @@ def component_reward_functions(
     if isinstance(components, str) or not components or len(set(components)) != len(components):
         raise Misconfigured("components: expected a list of different names")
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
-    scoring = _Scoring(settings, _abstains(on_unscored), tuple(components))
+    scoring = _Scoring(settings, _abstains(on_unscored), tuple(components), _measures(outcome, metrics))
     return [_awaitable(AsyncRewardFunction(scoring, f"{name}/{one}", one)) for one in components]
 
 
@@ -204,10 +218,18 @@ def _awaitable(function: AsyncRewardFunction) -> Callable[..., Awaitable[Rewards
 class _Scoring:
     """Scores batches for the functions that share it."""
 
-    def __init__(self, settings: Settings, abstains: bool, components: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        abstains: bool,
+        components: tuple[str, ...] = (),
+        measures: Mapping[str | None, Measure] = types.MappingProxyType({}),
+    ) -> None:
         self.settings = settings
         self._abstains = abstains
         self._components = components
+        #: By the name of a metric; ``None``: the outcome.
+        self._measures = dict(measures)
         self._forget()
 
     def _forget(self) -> None:
@@ -273,16 +295,60 @@ class _Scoring:
         rows = list(_rows(completions, completion_ids, columns))
         if self.settings.run is None and not any("run" in row for row in rows):
             return rows
+        for row, measured in zip(rows, self._measured(prompts, completions, completion_ids, trainer_state, columns)):
+            row.update(measured)
         places = self._places.of(prompts, rows, trainer_state, getattr(log_metric, "__self__", None))
         return [placed(row, self.settings.run, place, "") for row, place in zip(rows, places)]
 
+    def _measured(
+        self,
+        prompts: Sequence[Any],
+        completions: Sequence[Completion],
+        completion_ids: Sequence[Sequence[int]] | None,
+        trainer_state: Any,
+        columns: Mapping[str, Any],
+    ) -> list[dict[str, Any]]:
+        """The outcome and the metrics of each sample."""
+        known: list[dict[str, Any]] = [{} for _ in completions]
+        given = {"prompts": prompts, "completions": completions, "completion_ids": completion_ids, **columns}
+        for name, measure in self._measures.items():
+            values = list(measure(trainer_state=trainer_state, **given))
+            if len(values) != len(known):
+                raise Misconfigured(f"{_measure_name(name)}: expected {len(known)} numbers, got {len(values)}")
+            for fields, value in zip(known, values):
+                number = plain(value, _measure_name(name))
+                if name is None:
+                    fields["outcome"] = number
+                else:
+                    fields.setdefault("metrics", {})[name] = number
+        return known
+
     def __getstate__(self) -> dict[str, Any]:
         # Locks and open batches stay in this process.
-        return {"settings": self.settings, "_abstains": self._abstains, "_components": self._components}
+        return {
+            "settings": self.settings,
+            "_abstains": self._abstains,
+            "_components": self._components,
+            "_measures": self._measures,
+        }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
+
+
+def _measures(outcome: Measure | None, metrics: Mapping[str, Measure] | None) -> dict[str | None, Measure]:
+    measures: dict[str | None, Measure] = dict(metrics or {})
+    if outcome is not None:
+        measures[None] = outcome
+    for name, measure in measures.items():
+        if not callable(measure):
+            raise Misconfigured(f"{_measure_name(name)}: expected a function with the arguments of a reward function")
+    return measures
+
+
+def _measure_name(name: str | None) -> str:
+    return "outcome" if name is None else f"metrics[{name!r}]"
 
 
 def _report(lost: Sequence[Unscored], samples: int, log_metric: Callable[[str, float], None] | None) -> None:
@@ -331,7 +397,10 @@ class _Places:
 
 
 def _name_of(prompt: Any, row: Mapping[str, Any]) -> str:
-    written = ("response", "messages", "cited_answer", "response_tokens", "finish_reason", "num_turns")
+    written = (
+        *("response", "messages", "cited_answer", "response_tokens", "finish_reason", "num_turns"),
+        *OUTCOME_FIELDS,
+    )
     return digest_of(prompt, {name: row[name] for name in row if name not in (*written, "trajectory", "run")})
 
 

@@ -13,7 +13,7 @@ outage of the judge the samples wait. A failure that no retry repairs raises at 
 and so do the legacy prime manager and early versions of the batch manager.
 
 ``ground_truth`` or ``extra_info["citeward"]`` holds a row's fields (mapping or JSON text), ``extra_info`` also
-``num_turns`` and ``response_tokens``. They are sent if present and have no defaults; the dapo manager does not pass
+``num_turns``, ``response_tokens``, ``outcome`` and ``metrics``. They are sent if present and have no defaults; the dapo manager does not pass
 ``num_turns`` (Gen-Verse/Open-AgentRL#13), and the Worker refuses a request without it if the recipe needs it.
 
 These functions know neither step nor group: to record a run, use ``citeward.verl_reward_loop``.
@@ -41,7 +41,7 @@ Result = dict[str, Union[float, str]]
 #: Seconds for a sample with all retries: an outage of the judge shorter than this loses no sample.
 DEADLINE_S = 3_600.0
 
-_OF_THE_TRAINER = ("num_turns", "response_tokens")
+_OF_THE_TRAINER = ("num_turns", "response_tokens", "outcome", "metrics")
 _WITHOUT_PLACE = (
     "verl passes them to reward managers only: use citeward.verl_reward_loop, or put them into the row's run"
 )
@@ -60,7 +60,8 @@ def compute_score(
         data_source: not used.
         solution_str: the decoded response.
         ground_truth: the row's fields, as a mapping or as JSON text.
-        extra_info: may hold ``citeward`` (further fields), ``num_turns`` and ``response_tokens``.
+        extra_info: may hold ``citeward`` (further fields), ``num_turns``, ``response_tokens``, and what a run keeps
+            beside the reward: ``outcome`` and ``metrics``.
         **kwargs: settings (``citeward.settings``); arguments that verl adds are ignored.
 
     Returns:

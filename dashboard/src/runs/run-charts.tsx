@@ -26,9 +26,7 @@ export function RunCharts({ steps }: { steps: readonly NumberedStep[] }) {
 function chartsOf(numbered: readonly NumberedStep[]): Chart[] {
   const steps = numbered.map(({ step }) => step);
   const evolves = hasPersistentRewards(numbered);
-  const line = (name: string, valueOfStep: (step: NumberedStep) => number | null): Chart['lines'] => [
-    { name, values: numbered.map(valueOfStep) },
-  ];
+  const line = lineOver(numbered);
   return [
     {
       title: 'Reward',
@@ -44,6 +42,27 @@ function chartsOf(numbered: readonly NumberedStep[]): Chart[] {
       band: { name: 'one standard deviation', ...rewardBand(numbered) },
       text: numberText,
     },
+    // Only a run whose trainer sends outcomes has these charts.
+    ...(numbered.some(({ outcome }) => outcome !== undefined)
+      ? [
+          {
+            title: 'Outcome',
+            hint: 'sent by the trainer, no part of the reward',
+            axis: 'outcome',
+            steps,
+            lines: line('mean outcome', ({ outcome }) => outcome?.mean ?? null),
+            text: numberText,
+          },
+        ]
+      : []),
+    ...metricNames(numbered).map((name) => ({
+      title: name,
+      hint: 'a metric of the trainer, no part of the reward',
+      axis: 'value',
+      steps,
+      lines: line(name, ({ metrics }) => metrics?.[name]?.mean ?? null),
+      text: numberText,
+    })),
     {
       title: 'Components',
       hint: 'mean values',
@@ -108,6 +127,7 @@ function chartsOf(numbered: readonly NumberedStep[]): Chart[] {
 
 /** What the answers contain. Runs of earlier versions recorded none of it, and a chart without values is left out. */
 function answerCharts(numbered: readonly NumberedStep[], steps: readonly number[]): Chart[] {
+  const line = lineOver(numbered);
   const charts: Chart[] = [
     {
       title: 'Claims and citations',
@@ -118,6 +138,24 @@ function answerCharts(numbered: readonly NumberedStep[], steps: readonly number[
         meanLine('claims with a citation', numbered, ({ claims }) => claims),
         meanLine('cited ids', numbered, ({ citations }) => citations),
       ],
+      range: FROM_ZERO,
+      text: numberText,
+    },
+    {
+      title: 'Copied words',
+      hint: 'in spans of 8 words or more that a source contains',
+      axis: 'share of the words',
+      steps,
+      lines: line('copied', ({ copied }) => copied?.mean ?? null),
+      range: SHARE,
+      text: percentText,
+    },
+    {
+      title: 'Words',
+      hint: 'mean of the answer, without citations',
+      axis: 'words',
+      steps,
+      lines: line('words', ({ words }) => words?.mean ?? null),
       range: FROM_ZERO,
       text: numberText,
     },
@@ -159,6 +197,17 @@ function answerCharts(numbered: readonly NumberedStep[], steps: readonly number[
     },
   ];
   return charts.filter(({ lines }) => lines.some(({ values }) => values.some((value) => value !== null)));
+}
+
+/** Makes the one line of a chart. */
+function lineOver(numbered: readonly NumberedStep[]) {
+  return (name: string, valueOfStep: (step: NumberedStep) => number | null): Chart['lines'] => [
+    { name, values: numbered.map(valueOfStep) },
+  ];
+}
+
+function metricNames(numbered: readonly NumberedStep[]): string[] {
+  return [...new Set(numbered.flatMap(({ metrics = {} }) => Object.keys(metrics)))].sort();
 }
 
 function wholeText(value: number): string {

@@ -8,6 +8,7 @@ import type { FamilyName } from '../../../src/families/composers.ts';
 import { type InputProblem, pathText, UNKNOWN_FIELD } from '../../../src/input-problem.ts';
 import { labelledRollout, type PolicyOutput, readLabel } from '../../../src/wire/adapters/request.ts';
 import { type KnownPlace, wantedPlace } from '../../../src/wire/adapters/run-place.ts';
+import { reportedOutcome } from '../../../src/wire/score.ts';
 import { readJson } from '../body.ts';
 import type { AppEnvironment, Context } from '../context.ts';
 import type { Sample } from './adapter-scoring.ts';
@@ -65,7 +66,10 @@ export function labelledSample({ label, output, question, family, run, known }: 
       ? [...output.path, ...rest]
       : [...read.path, ...(first === undefined ? [] : [first]), ...rest];
   const rollout = labelledRollout(read.label, output.value, question);
-  if (rollout.ok) return { rollout: rollout.value, wanted: wantedPlace(run, read.label.run, known), place };
+  if (rollout.ok) {
+    const wanted = wantedPlace(run, read.label.run, known);
+    return { rollout: rollout.value, wanted, reported: reportedOutcome(read.label), place };
+  }
   const problems = rollout.error.map(({ path, message }) => ({ path: place(path), message }));
   throw new RequestError({ reason: 'input_invalid', problems });
 }

@@ -17,6 +17,7 @@ import type { InputProblem } from '../../../src/input-problem.ts';
 import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
 import type { Result } from '../../../src/result.ts';
 import { contentDigests } from '../../../src/runs/content-digest.ts';
+import type { RolloutOutcome } from '../../../src/runs/rollout-counts.ts';
 import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
 import { type RunReport, type TrainerReply, trainerJson } from '../../../src/wire/adapters/reply.ts';
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
@@ -40,6 +41,8 @@ export type Sample = {
   readonly place: (path: Path) => Path;
   /** Where the sample is to be recorded; `null` = nowhere. */
   readonly wanted: WantedPlace | null;
+  /** What the trainer knows of the sample beside its reward; kept if it is recorded. */
+  readonly reported?: RolloutOutcome;
 };
 
 export type Determined = {
@@ -128,7 +131,7 @@ async function record(
   });
   const placed = await placeSamples(wanted, { contents, groupSize }, ledger);
   if (!placed.ok) return placed;
-  const places = placed.value;
+  const places = placed.value.map((one, n) => ({ ...one, reported: samples[n]?.reported ?? {} }));
   noteRun(c, places);
   const recorded = await recordScores(
     { rollouts, scored: reply, places, recipe, options, store_text: false, path: ['query', 'run'] },

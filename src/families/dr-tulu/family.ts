@@ -91,7 +91,7 @@ export const drTulu = {
         const otherScore = drTuluComposer.compose(measureDrTulu(others.plan, others.outcomes(outcomes)), otherRecipe);
         return { ...reported, explain: explained(score, otherScore) };
       };
-      return done({ facts, reply });
+      return done({ facts, reply, answer: plan.answerText });
     });
     return { ok: true, value: stage };
   },

@@ -15,6 +15,7 @@ import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest } from '../../judgments/kinds/citations/citations.ts';
 import { type RubricCall, rubricCalls } from '../../judgments/kinds/rubric/rubric-calls.ts';
 import type { JudgedSource } from '../../judgments/protocol/prompt.ts';
+import type { AnswerText } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
 import { neededByDrTulu } from './compose.ts';
 import { planExact } from './exact/final-reward.ts';
@@ -41,6 +42,8 @@ export type DrTuluPlan = {
   readonly valid_id_ratio: number;
   /** The judged answer; `null` = the transcript has none. */
   readonly answer: string | null;
+  /** The answer with its question and sources; `null` = the transcript has none. */
+  readonly answerText: AnswerText | null;
   /** The calls that ask about the criteria, as `judging` splits them. */
   readonly rubric: readonly RubricCall[] | 'not_needed';
   readonly citations: CitationsRequest | 'settled' | 'not_needed';
@@ -87,6 +90,7 @@ export function planDrTulu(
       ...numbered(read.asked),
       valid_id_ratio: read.valid_id_ratio,
       answer: read.answer,
+      answerText: read.answer === null ? null : { answer: read.answer, question, sources: read.sources },
       rubric: wanted('rubric') ? requestsOf(question, read, rubrics, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, read) : 'not_needed',
     },

@@ -11,11 +11,12 @@ import {
   type VerdictLevel,
   yesNoLevel,
 } from '../../family/verdict-levels.ts';
+import type { AnswerText } from '../../lexical/index.ts';
 import { type Refiner, refinerComposer } from './composer.ts';
 import { type CriterionFact, refinerFactsSchema, type StatementFact } from './facts.ts';
 import { measureRefiner } from './measure.ts';
 import { REFINER_ORIGINS } from './origin.ts';
-import { planRefiner } from './plan.ts';
+import { planRefiner, type RefinerPlan } from './plan.ts';
 import { REFINER_FORMULA, refinerRecipeSchema } from './recipe.ts';
 import { type RefinerScore, refinerReplySchema, refinerReplyWithOffsets, refinerReplyWithoutText } from './reply.ts';
 import { reportRefiner } from './report.ts';
@@ -100,12 +101,17 @@ export const refiner = {
         return done({
           facts,
           reply: (score: RefinerScore, reported = facts) => ({ ...score, ...reportRefiner(plan, reported) }),
+          answer: answerText(plan),
         });
       },
     );
     return { ok: true, value: stage };
   },
 } satisfies Family<Refiner>;
+
+function answerText({ answer, question, sources }: RefinerPlan): AnswerText | null {
+  return answer === null ? null : { answer, question, sources: sources.list };
+}
 
 function statementLevels(statements: readonly StatementFact[]): VerdictLevel[] {
   return statements.flatMap((one): VerdictLevel[] =>

@@ -43,6 +43,7 @@ type Ask<R> = R | 'settled' | 'not_needed';
 
 export type RefinerPlan = {
   readonly recipe: RefinerRecipe;
+  readonly question: string;
   readonly response: string;
   readonly finish_reason: string | null;
   readonly counts: Counts & Pick<RefinerFacts, 'scored_together'>;
@@ -103,6 +104,7 @@ export function planRefiner(
     ok: true,
     value: {
       recipe,
+      question,
       response: rollout.response,
       finish_reason: finishReason,
       counts: { ...countsOf(rollout, recipe), ...sharedLimitsFacts(samples) },

@@ -19,6 +19,7 @@ import {
 import { type InputProblem, problemsOfIssues } from '../../input-problem.ts';
 import { MAX_NAME_CHARS, MAX_PANEL_MEMBERS, MAX_TEXT_CHARS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
+import { outcomeFields, type RolloutOutcome } from '../../runs/rollout-counts.ts';
 import { runIdSchema } from '../../runs/row.ts';
 import { readMessages } from '../../trajectory/rollout-messages.ts';
 import { hasOneWayOfJudging, oneWayOfJudging, panelSchema } from '../score.ts';
@@ -133,7 +134,7 @@ const labelFields = {
  * fields.
  */
 export const labelSchema = z
-  .strictObject({ ...labelFields, run: labelRunSchema.exactOptional() })
+  .strictObject({ ...labelFields, ...outcomeFields, run: labelRunSchema.exactOptional() })
   .refine(hasNotBothOrigins, oneOriginRule)
   .meta(NOT_BOTH_ORIGINS)
   .describe('What the recipe reads besides prompt and response. An object, or its JSON text.');
@@ -200,7 +201,7 @@ export function labelledRollout(
   output: PolicyOutput,
   asked: string | undefined,
 ): Result<Rollout, readonly InputProblem[]> {
-  const { trajectory, run: _run, answer_format, ...fields } = label;
+  const { trajectory, run: _run, outcome: _outcome, metrics: _metrics, answer_format, ...fields } = label;
   const question = asked === undefined ? {} : { question: asked };
   if (answer_format !== undefined) {
     const isText = 'response' in output && trajectory === undefined;
@@ -217,7 +218,9 @@ export function labelledRollout(
   return read.ok ? { ok: true, value: rolloutOf({ ...question, ...fields, ...conversation }) } : read;
 }
 
-type CitedFields = Omit<Label, 'run' | 'trajectory'> & { readonly answer_format: AnswerFormatName };
+type CitedFields = Omit<Label, 'run' | 'trajectory' | keyof RolloutOutcome> & {
+  readonly answer_format: AnswerFormatName;
+};
 
 /** Builds the rollout of a row whose response is the answer of a vendor. */
 function citedRollout(fields: CitedFields, response: string): Result<Rollout, readonly InputProblem[]> {

@@ -1,6 +1,7 @@
 /** The summary of a step, from its groups at once and from the merged figures of some of them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MAX_METRICS } from '../../../src/limits.ts';
 import {
   groupFiguresSchema,
   type RunStep,
@@ -70,6 +71,31 @@ describe('the summary of a step', () => {
     expect(merged.summary(0)).not.toHaveProperty('persistent_reward');
     merged.merge(groupFiguresSchema.parse(JSON.parse(JSON.stringify(figuresOf(evolving).stored))));
     expect(merged.summary(0).persistent_reward).toEqual({ rollouts: 2, mean: 3 });
+  });
+
+  it('averages words, outcomes and metrics of the rollouts that have them, also of stored figures', () => {
+    const { counts } = rollout({});
+    const answer = { words: 10, copied: 4, shared: 1, best: 2, hash: '0123456789ab' };
+    const told = [
+      rollout({ counts: { ...counts, answer, outcome: 1, metrics: { f1: 0.5, length: null } } }),
+      rollout({ counts: { ...counts, answer: null, outcome: null, metrics: { f1: 1 } } }),
+      rollout({ counts: { ...counts, answer: { ...answer, copied: 10 }, outcome: 0 } }),
+    ];
+    const merged = figuresOf([rollout({})]);
+    for (const name of ['words', 'copied', 'outcome', 'metrics']) expect(merged.summary(0)).not.toHaveProperty(name);
+    merged.merge(groupFiguresSchema.parse(JSON.parse(JSON.stringify(figuresOf(told).stored))));
+    expect(runStepSchema.parse(merged.summary(0))).toMatchObject({
+      words: { rollouts: 2, mean: 10 },
+      copied: { rollouts: 2, mean: 0.7 },
+      outcome: { rollouts: 2, mean: 0.5 },
+      metrics: { f1: { rollouts: 2, mean: 0.75 } },
+    });
+  });
+
+  it('keeps the metrics of a bounded number of names', () => {
+    const { counts } = rollout({});
+    const many = Array.from({ length: 100 }, (_, n) => rollout({ counts: { ...counts, metrics: { [`m${n}`]: n } } }));
+    expect(Object.keys(stepOf(many).metrics ?? {})).toHaveLength(MAX_METRICS);
   });
 
   it('averages the spread within groups, and components that have a value', () => {

@@ -1,0 +1,166 @@
+/**
+ * Counts what the words of an answer share with its sources and its question, for the alerts of a run: whether the
+ * answer is copied, and whether another sentence of the sources is closer to the question. Takes linear time.
+ */
+import { isLetterOrDigit } from '../text/characters.ts';
+import { HASH_FACTOR } from './token-hash.ts';
+import { STOP, TokenList } from './token-list.ts';
+import { appendTokens } from './tokeniser.ts';
+
+/** An answer as its family read it. */
+export type AnswerText = {
+  /** The answer; citations in it are tags, or are left out. */
+  readonly answer: string;
+  readonly question: string;
+  /** What the policy saw. Samples of a group share the list. */
+  readonly sources: readonly { readonly text: string }[];
+};
+
+export type AnswerWords = {
+  /** Words of the answer, without citations. */
+  readonly words: number;
+  /** How many of them are in a span of `COPIED_WORDS` or more that a source contains. */
+  readonly copied: number;
+  /** Different content words of the question that the answer has. */
+  readonly shared: number;
+  /** The most that a single sentence of the sources has of them. */
+  readonly best: number;
+  /** The words of the answer in lower case, separated by spaces. Equal answers have equal texts. */
+  readonly normalised: string;
+};
+
+/** Words of the shortest span that counts as copied. */
+const COPIED_WORDS = 8;
+
+/** Elements that cite: in `snippet` form, as judges read every grammar, and in that of dr-tulu. */
+const CITATION_TAGS: ReadonlySet<string> = new Set(['snippet', 'cite']);
+const LONGEST_TAG = 'snippet'.length;
+
+/**
+ * Creates a counter that reads shared sources and questions once.
+ *
+ * @example
+ * ```ts
+ * const countWords = createWordCounter();
+ * countWords({ answer: 'In 1937.', question: 'When did it open?', sources: [{ text: 'It opened in 1937.' }] });
+ * // { words: 2, copied: 0, shared: 0, best: 1, normalised: 'in 1937' }
+ * ```
+ */
+export function createWordCounter(): (text: AnswerText) => AnswerWords {
+  const known = new Map<AnswerText['sources'], SourceWords>();
+  const sourcesOf = (sources: AnswerText['sources']): SourceWords => {
+    const read = known.get(sources) ?? new SourceWords(sources);
+    known.set(sources, read);
+    return read;
+  };
+  return ({ answer, question, sources }) => {
+    const text = withoutCitationTags(answer);
+    const tokens = tokensOf(text);
+    const read = sourcesOf(sources);
+    const asked = contentOf(tokensOf(question));
+    return {
+      words: tokens.count,
+      copied: read.copiedWords(tokens),
+      shared: [...contentOf(tokens)].filter((hash) => asked.has(hash)).length,
+      best: read.mostShared(question, asked),
+      normalised: Array.from({ length: tokens.count }, (_, n) =>
+        text.slice(tokens.starts[n], tokens.ends[n]).toLowerCase(),
+      ).join(' '),
+    };
+  };
+}
+
+/** The words of all sources of a rollout. */
+class SourceWords {
+  readonly #lists: readonly TokenList[];
+  readonly #most = new Map<string, number>();
+
+  constructor(sources: AnswerText['sources']) {
+    this.#lists = sources.map(({ text }) => tokensOf(text));
+  }
+
+  /** Words of the answer in spans that a source contains. */
+  copiedWords(answer: TokenList): number {
+    /** The places of each span of the answer that no source has shown yet. */
+    const open = new Map<number, number[]>();
+    eachSpan(answer, (hash, start) => {
+      const places = open.get(hash);
+      if (places === undefined) open.set(hash, [start]);
+      else places.push(start);
+    });
+    const copied = new Uint8Array(answer.count);
+    for (const list of this.#lists) {
+      eachSpan(list, (hash) => {
+        for (const start of open.get(hash) ?? []) copied.fill(1, start, start + COPIED_WORDS);
+        open.delete(hash);
+      });
+    }
+    return copied.reduce((sum, one) => sum + one, 0);
+  }
+
+  /** The most content words of a question that one sentence has. */
+  mostShared(question: string, asked: ReadonlySet<number>): number {
+    const known = this.#most.get(question);
+    if (known !== undefined) return known;
+    let most = 0;
+    for (const list of this.#lists) {
+      for (let sentence = 0; sentence < list.sentenceCount; sentence++) {
+        const from = list.sentenceTokens[sentence] ?? 0;
+        const to = sentence + 1 < list.sentenceCount ? (list.sentenceTokens[sentence + 1] ?? 0) : list.count;
+        const shared = new Set<number>();
+        for (let n = from; n < to; n++) {
+          const hash = list.hashes[n] ?? 0;
+          if (asked.has(hash)) shared.add(hash);
+        }
+        most = Math.max(most, shared.size);
+      }
+    }
+    this.#most.set(question, most);
+    return most;
+  }
+}
+
+function tokensOf(text: string): TokenList {
+  const list = new TokenList((text.length >> 2) + 8);
+  appendTokens(list, text, 0, text.length);
+  return list;
+}
+
+/** The hashes of the words that are not function words. */
+function contentOf(list: TokenList): Set<number> {
+  const content = new Set<number>();
+  for (let n = 0; n < list.count; n++) if (((list.kinds[n] ?? 0) & STOP) === 0) content.add(list.hashes[n] ?? 0);
+  return content;
+}
+
+/** `HASH_FACTOR` to the power of the words of a span, for the word that leaves the rolling hash. */
+const LEAVING = Array.from({ length: COPIED_WORDS }).reduce<number>((power) => Math.imul(power, HASH_FACTOR), 1);
+
+/** Calls back for each span of `COPIED_WORDS` words with its hash and its first word. */
+function eachSpan({ hashes, count }: TokenList, found: (hash: number, start: number) => void): void {
+  let hash = 0;
+  for (let n = 0; n < count; n++) {
+    hash = (Math.imul(hash, HASH_FACTOR) + (hashes[n] ?? 0)) | 0;
+    if (n >= COPIED_WORDS) hash = (hash - Math.imul(LEAVING, hashes[n - COPIED_WORDS] ?? 0)) | 0;
+    if (n >= COPIED_WORDS - 1) found(hash, n - COPIED_WORDS + 1);
+  }
+}
+
+/** The text without opening and closing tags of citations; other text stays. */
+function withoutCitationTags(text: string): string {
+  const pieces: string[] = [];
+  let from = 0;
+  let end = text.indexOf('>');
+  for (let at = text.indexOf('<'); at !== -1 && end !== -1; at = text.indexOf('<', at + 1)) {
+    while (end !== -1 && end < at) end = text.indexOf('>', end + 1);
+    const name = text.startsWith('</', at) ? at + 2 : at + 1;
+    let last = name;
+    while (last - name <= LONGEST_TAG && isLetterOrDigit(text.charCodeAt(last))) last++;
+    if (end === -1 || !CITATION_TAGS.has(text.slice(name, last).toLowerCase())) continue;
+    pieces.push(text.slice(from, at), ' ');
+    from = end + 1;
+    at = end;
+  }
+  pieces.push(text.slice(from));
+  return pieces.join('');
+}
