@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { failureOf, problemResponse } from '../service/problems.ts';
+import { failureOf } from '../service/problems.ts';
 import { MAX_BODY_BYTES_IN_FLIGHT, MAX_CLAIMS_IN_FLIGHT } from '../src/limits.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
 import { adapterRoutes } from './http/adapters/routes.ts';
@@ -16,6 +16,7 @@ import { compatRoutes } from './http/compat/routes.ts';
 import type { AppEnvironment } from './http/context.ts';
 import { mcpRoutes } from './http/mcp/routes.ts';
 import { observe } from './http/observe.ts';
+import { problemResponse } from './http/problem-response.ts';
 import { agentRoutes } from './http/routes/agent.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { batchRoutes } from './http/routes/batches.ts';

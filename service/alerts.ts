@@ -1,17 +1,16 @@
 /** The alerts of a recorded run, read from the ledger: no text, no judge. */
 
-import type { LedgerClient } from '../functions/ledger/ledger-client.ts';
-import type { StoredRun } from '../functions/ledger/run-list.ts';
-import type { StepRange } from '../functions/ledger/run-rows.ts';
 import { ALERT_WINDOW_STEPS } from '../src/runs/alert-rules.ts';
 import { AlertWatch, type RunAlerts } from '../src/runs/alerts.ts';
+import type { StepRange, StoredRun } from './ledger-port.ts';
+import type { LedgerReader } from './ports.ts';
 
 /**
  * Watches the first steps of a run, and all from a step on.
  * @param fromStep `null` = the whole run.
  * @throws RequestError if the run is deleted meanwhile, StorageError.
  */
-export async function alertsOf(ledger: LedgerClient, run: StoredRun, fromStep: number | null): Promise<RunAlerts> {
+export async function alertsOf(ledger: LedgerReader, run: StoredRun, fromStep: number | null): Promise<RunAlerts> {
   const { recipes } = await ledger.contents(run);
   const watch = new AlertWatch(new Map([...recipes].map(([digest, { recipe }]) => [digest, recipe])));
   const steps = new Set<number | null>();

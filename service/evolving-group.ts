@@ -8,9 +8,6 @@
  * after a crash repeats no judgment, and counts nothing twice.
  */
 
-import type { ObserveAnswer, PromptVisit } from '../functions/ledger/rubric-messages.ts';
-import type { RunLife } from '../functions/ledger/run-list.ts';
-import { StorageError } from '../functions/storage/storage-error.ts';
 import type { FamilyName } from '../src/families/composers.ts';
 import { type BuiltInTypes, familyOf } from '../src/families/registry.ts';
 import { resolveRecipe } from '../src/families/resolve.ts';
@@ -30,9 +27,11 @@ import { rulesOf, weightedCriteria } from '../src/wire/rubrics.ts';
 import type { ScoredMember } from '../src/wire/score-detail.ts';
 import { chooseJudge } from './backends/configured.ts';
 import { RequestError, type RequestFailure } from './failures.ts';
+import type { ObserveAnswer, PromptVisit, RunLife } from './ledger-port.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { scoreTogetherRecorded } from './record.ts';
 import type { ScoringOptions, ScoringReply } from './score.ts';
+import { StorageError } from './storage-error.ts';
 
 type GroupScore = {
   readonly scored: ScoringReply<readonly ScoredMember[]>;

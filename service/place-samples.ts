@@ -1,11 +1,11 @@
 /** Places the samples of trainers in a run: numbers the visits of a prompt, so that its epochs never merge. */
 
-import { StorageError } from '../functions/storage/storage-error.ts';
 import type { Result } from '../src/result.ts';
 import { visitId, visitOf, type WantedPlace } from '../src/wire/adapters/run-place.ts';
 import type { RequestFailure } from './failures.ts';
 import { newId } from './ids.ts';
 import type { Ledger } from './ports.ts';
+import { StorageError } from './storage-error.ts';
 
 export type PlacedSample = {
   readonly run: string;

@@ -3,25 +3,38 @@
  * may pass their own.
  */
 
-import type { RunContents } from '../functions/ledger/ledger-client.ts';
-import type { RolloutDetail } from '../functions/ledger/run-details.ts';
-import type { StoredRun } from '../functions/ledger/run-list.ts';
-import type { Recording, RecordingResult } from '../functions/ledger/run-recording.ts';
-import type { DetailPlace, RowSelection, RunGroup, StepRange, StoredRow } from '../functions/ledger/run-rows.ts';
-import type { RunRubrics } from '../functions/ledger/run-rubrics.ts';
-import type { VisitedPrompt } from '../functions/ledger/run-visits.ts';
 import type { SourceReader } from '../src/citations/recent-sources.ts';
 import type { CallClass, Desk } from '../src/judgments/desk.ts';
 import type { Signing } from '../src/judgments/issuer.ts';
 import type { ReasonStore } from '../src/judgments/reasons.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
 import type { Result } from '../src/result.ts';
+import type { GroupObservation } from '../src/rubrics/append.ts';
 import type { RejectedProposal } from '../src/rubrics/evolution-log.ts';
 import type { PromptCriterion } from '../src/rubrics/rubric-set.ts';
 import type { PromptVisit } from '../src/wire/adapters/run-place.ts';
 import type { NewCriterion } from '../src/wire/rubrics.ts';
 import type { CodeRunner } from './backends/code-runner.ts';
 import type { Backends } from './backends/configured.ts';
+import type {
+  DetailPlace,
+  ObserveAnswer,
+  PromptStart,
+  PromptSummary,
+  Recording,
+  RecordingResult,
+  RolloutDetail,
+  RowSelection,
+  RunContents,
+  RunGroup,
+  RunLife,
+  StartedPrompt,
+  StepRange,
+  StoredPrompt,
+  StoredRow,
+  StoredRun,
+  VisitedPrompt,
+} from './ledger-port.ts';
 
 /** The ledger of runs, where scored rollouts are recorded. Every method throws StorageError. */
 export type Ledger = {
@@ -31,7 +44,7 @@ export type Ledger = {
 };
 
 /** Reads the ledger, for replay. */
-type LedgerReader = {
+export type LedgerReader = {
   find(run: string): Promise<StoredRun | null>;
   contents(run: StoredRun): Promise<RunContents>;
   groups(run: StoredRun, range: StepRange): AsyncGenerator<RunGroup>;
@@ -62,7 +75,23 @@ export type MadeRubrics = {
 };
 
 /** The evolving rubrics of runs. Every method throws StorageError. */
-export type EvolvingRubrics = Pick<RunRubrics, 'start' | 'observe'>;
+export type EvolvingRubrics = {
+  /** Starts a prompt, and its run if necessary, and opens a visit of it. Idempotent. */
+  start(prompt: PromptStart): Promise<StartedPrompt>;
+  /** Records what a group showed; `null` = there is no such prompt. Idempotent by step and group. */
+  observe(
+    life: RunLife,
+    prompt: string,
+    observation: GroupObservation,
+    scoresNext?: boolean,
+  ): Promise<ObserveAnswer | null>;
+};
+
+/** Reads the evolving rubrics, for replay. */
+type RubricsReader = {
+  list(run: StoredRun, after: string | null, limit: number): Promise<readonly PromptSummary[]>;
+  read(life: RunLife, prompt: string): Promise<StoredPrompt | null>;
+};
 
 export type ScoringPlatform = {
   /** Reads tool output, and keeps what the isolate read last. */
@@ -83,7 +112,7 @@ export type ScoringPlatform = {
 
 export type ReplayPlatform = ScoringPlatform & {
   readonly ledger: LedgerReader;
-  readonly rubrics: Pick<RunRubrics, 'list' | 'read'>;
+  readonly rubrics: RubricsReader;
 };
 
 export type AgentPlatform = ScoringPlatform & {

@@ -4,9 +4,6 @@
  * names of unknown fields, and reveal nothing internal.
  */
 
-import { vendorError, vendorOf } from '../functions/http/compat-errors.ts';
-import { isOpenAiPath, shouldRetry, withOpenAiError } from '../functions/http/openai-error.ts';
-import { StorageError } from '../functions/storage/storage-error.ts';
 import { type InputProblem, pathText } from '../src/input-problem.ts';
 import {
   MAX_FORM_IGNORED_BYTES,
@@ -21,6 +18,7 @@ import { WEBHOOK_TOLERANCE_S } from '../src/wire/webhooks.ts';
 import { generationProblem, judgeProblem } from './backend-problems.ts';
 import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
 import { DEFAULT_RETRY_AFTER_S, type Entry, entry } from './problem-entry.ts';
+import { StorageError } from './storage-error.ts';
 
 type Reason = keyof FailureFields;
 
@@ -306,33 +304,14 @@ export function problemOf(failure: RequestFailure, requestId: string): Problem {
   return { type, title, status, reason, detail, retryable, request_id: requestId, ...extra };
 }
 
+/** The HTTP headers of a failure beside its content type. */
+export function headersOf(failure: RequestFailure): Readonly<Record<string, string>> {
+  const { retryAfterS, headers } = entryOf(failure);
+  return { ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }), ...headers };
+}
+
 /** The failure of a thrown value; anything unexpected is `internal`. */
 export function failureOf(error: unknown): RequestFailure {
   if (error instanceof RequestError) return error.failure;
   return { reason: error instanceof StorageError ? 'storage_failed' : 'internal' };
-}
-
-/**
- * The reply to a failed request. @param path of the request: routes in OpenAI's shape add the error in OpenAI's form, and
- * drop-ins have the error of the API that they replace.
- */
-export function problemResponse(failure: RequestFailure, requestId: string, path: string): Response {
-  const { retryAfterS, headers } = entryOf(failure);
-  const problem = problemOf(failure, requestId);
-  const retry = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) };
-  const vendor = vendorOf(path);
-  if (vendor !== null) {
-    const { status, body, headers: own } = vendorError(vendor, problem);
-    return Response.json(body, { status, headers: { ...retry, ...headers, ...own } });
-  }
-  const isOpenAi = isOpenAiPath(path);
-  return new Response(JSON.stringify(isOpenAi ? withOpenAiError(problem) : problem), {
-    status: problem.status,
-    headers: {
-      'content-type': 'application/problem+json',
-      ...(isOpenAi ? shouldRetry(problem) : {}),
-      ...retry,
-      ...headers,
-    },
-  });
 }

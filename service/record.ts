@@ -3,8 +3,6 @@
  * rollout is in the ledger, and a rollout that could not be recorded gets no reward.
  */
 
-import type { Recording, RecordingResult } from '../functions/ledger/run-recording.ts';
-import { StorageError } from '../functions/storage/storage-error.ts';
 import type { ResolvedRecipe } from '../src/families/resolve.ts';
 import type { Rollout } from '../src/family/rollout.ts';
 import { createWordCounter } from '../src/lexical/index.ts';
@@ -20,8 +18,10 @@ import type { ScoredRollout } from '../src/scoring/score-rollouts.ts';
 import { type RunRecord, requestedPanel } from '../src/wire/score.ts';
 import type { ScoredMember } from '../src/wire/score-detail.ts';
 import type { RequestFailure } from './failures.ts';
+import type { Recording, RecordingResult } from './ledger-port.ts';
 import type { Ledger, ScoringPlatform } from './ports.ts';
 import { type ScoringOptions, type ScoringReply, scoreOne, scoreTogether } from './score.ts';
+import { StorageError } from './storage-error.ts';
 
 /** The place of one rollout in a run. */
 type Placed = Omit<RunPlacement, 'samples' | 'reported' | 'store_text'> & {

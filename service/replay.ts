@@ -5,8 +5,6 @@
  */
 
 import * as z from 'zod';
-import { lifeOf, type StoredRun } from '../functions/ledger/run-list.ts';
-import type { DetailPlace } from '../functions/ledger/run-rows.ts';
 import type { Recipe } from '../src/families/composers.ts';
 import { familyOf } from '../src/families/registry.ts';
 import type { Rollout, SignedCriterionInput } from '../src/family/rollout.ts';
@@ -32,6 +30,8 @@ import type { LedgerRow } from '../src/runs/row.ts';
 import type { ReplayLine, ReplayRequest } from '../src/wire/replay.ts';
 import { chooseJudge } from './backends/configured.ts';
 import { RequestError, type RequestFailure } from './failures.ts';
+import type { DetailPlace } from './ledger-port.ts';
+import { lifeOf, type StoredRun } from './ledger-port.ts';
 import type { ReplayPlatform } from './ports.ts';
 import { scoreOne } from './score.ts';
 

@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { type BatchReply, batchSchema } from '../../src/wire/batches/batch.ts';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 
 type BatchPage = { readonly batches: readonly BatchReply[]; readonly has_more: boolean };
 

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import type { OutputLine } from '../../src/wire/batches/result-line.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 import { MAX_R2_BULK_KEYS } from '../storage/uploads.ts';
 import type { ChunkCounts } from './batch-messages.ts';
 

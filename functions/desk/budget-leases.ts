@@ -3,10 +3,11 @@
  * and counts within it, so most calls ask nobody, and all desks together never exceed the budget of calls. What a desk
  * has not used for some seconds it gives back.
  */
+
+import { StorageError } from '../../service/storage-error.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import { type Budgets, dayOf, type Payer, renewalAfter } from '../projects/budgets.ts';
 import type { BudgetAmounts, ProjectTable } from '../projects/project-table.ts';
-import { StorageError } from '../storage/storage-error.ts';
 
 /** All desks together may hold this share of a budget that they have not used. */
 const LEASED_SHARE = 1 / 16;

@@ -5,8 +5,8 @@
 import { createMiddleware } from 'hono/factory';
 import { RequestError } from '../../service/failures.ts';
 import { wireReason } from '../../service/problems.ts';
+import { StorageError } from '../../service/storage-error.ts';
 import { AuditTable, type NewUse } from '../projects/audit-table.ts';
-import { StorageError } from '../storage/storage-error.ts';
 import type { AppEnvironment, Context, Principal } from './context.ts';
 import { routePattern } from './observe.ts';
 

@@ -3,9 +3,10 @@
  * record stores them.
  */
 import type * as z from 'zod';
+import type { Outcome } from '../../service/ledger-port.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { compareBytes } from './byte-order.ts';
-import { type Entry, entriesSchema, type NewEntry, type Outcome, type PageCall } from './ledger-messages.ts';
+import { type Entry, entriesSchema, type NewEntry, type PageCall } from './ledger-messages.ts';
 
 /** An entry with the number of its record. */
 export type Numbered = { readonly seq: number; readonly entry: Entry };

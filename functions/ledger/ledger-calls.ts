@@ -4,13 +4,13 @@
  */
 
 import { RequestError } from '../../service/failures.ts';
+import type { RunLife } from '../../service/ledger-port.ts';
+import { StorageError } from '../../service/storage-error.ts';
 import { sha256 } from '../../src/digest.ts';
 import type { Environment } from '../environment.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import { rpcFailure } from '../rpc.ts';
-import { StorageError } from '../storage/storage-error.ts';
 import type { LedgerAnswer, LedgerRefusal } from './ledger-messages.ts';
-import type { RunLife } from './run-list.ts';
 
 export type LedgerObjects = Environment['RUN_LEDGER'];
 type LedgerObject = ReturnType<LedgerObjects['getByName']>;

@@ -3,49 +3,39 @@
  * throws StorageError.
  */
 
+import type { RunContents } from '../../service/ledger-port.ts';
+import {
+  type DetailPlace,
+  lifeOf,
+  type Recording,
+  type RecordingResult,
+  type RolloutDetail,
+  type RowSelection,
+  type RunGroup,
+  type StepRange,
+  type StoredRow,
+  type StoredRun,
+  type VisitedPrompt,
+} from '../../service/ledger-port.ts';
+import { StorageError } from '../../service/storage-error.ts';
 import { recipeSchema } from '../../src/families/schemas.ts';
 import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
 import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
 import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
-import { StorageError } from '../storage/storage-error.ts';
 import type { StoredCheck } from './check-table.ts';
 import { askShard, shardsOf } from './ledger-calls.ts';
 import { LEDGER_MESSAGE_VERSION, type PackedRecipe } from './ledger-messages.ts';
-import { type RolloutDetail, RunDetails } from './run-details.ts';
-import { findRun, lifeOf, listRuns, type RunPage, type StoredRun } from './run-list.ts';
-import {
-  type LedgerStores,
-  type Recording,
-  type RecordingResult,
-  type RunRecipe,
-  recordRollouts,
-} from './run-recording.ts';
+import { RunDetails } from './run-details.ts';
+import { findRun, listRuns, type RunPage } from './run-list.ts';
+import { type LedgerStores, recordRollouts } from './run-recording.ts';
 import { clearRuns, type RunRemoval, removeRun } from './run-removal.ts';
-import {
-  type DetailPlace,
-  type RowSelection,
-  type RunGroup,
-  type RunShards,
-  readGroups,
-  readPage,
-  readRows,
-  type StepRange,
-  type StoredRow,
-} from './run-rows.ts';
+import { type RunShards, readGroups, readPage, readRows } from './run-rows.ts';
 import { type StepPage, summariseSteps } from './run-summary.ts';
-import { latestVisit, type VisitedPrompt } from './run-visits.ts';
+import { latestVisit } from './run-visits.ts';
 
 /** The shard that keeps what concerns the run as a whole. */
 const FIRST_SHARD = 0;
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** What a run holds beside its rollouts. */
-export type RunContents = {
-  /** The number of recorded rollouts, all attempts included. */
-  readonly rollouts: number;
-  /** The recipes by digest. */
-  readonly recipes: ReadonlyMap<string, RunRecipe>;
-};
 
 export class LedgerClient {
   readonly #stores: LedgerStores;

@@ -2,7 +2,9 @@
  * Messages between the Worker and the `RunLedger` objects of a run. They carry a version, because the two may run
  * different code during a deployment. Every operation is idempotent, so a call whose answer was lost can be repeated.
  */
+
 import * as z from 'zod';
+import type { RowPosition } from '../../service/ledger-port.ts';
 import { unscoredReasonSchema } from '../../src/family/score.ts';
 import {
   answerCountsSchema,
@@ -146,12 +148,6 @@ export type RecordCall = {
   readonly records: readonly NewRecord[];
 };
 
-/**
- * `unchanged`: the same content is already recorded, with no more missing measurements. `taken`: other content is
- * recorded under the attempt number of an imported rollout.
- */
-export type Outcome = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
-
 /** The content of a record in a shard that has none. */
 export const NO_CONTENT: StoredContent = {
   rows: null,
@@ -160,14 +156,6 @@ export const NO_CONTENT: StoredContent = {
   details: null,
   details_key: null,
   details_at: null,
-};
-
-/** The sort key of a rollout in the order of its run. `step` as stored: NO_STEP = the rollout has no step. */
-export type RowPosition = {
-  readonly step: number;
-  readonly group: string;
-  readonly sample: string;
-  readonly attempt: number;
 };
 
 export type PageCall = {

@@ -5,6 +5,7 @@
  * further record, and readers choose.
  */
 import * as z from 'zod';
+import type { Outcome } from '../../service/ledger-port.ts';
 import { groupFiguresSchema, StepFigures } from '../../src/runs/summary.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { compareBytes } from './byte-order.ts';
@@ -15,7 +16,6 @@ import {
   type LedgerPage,
   type NewRecord,
   NO_STEP,
-  type Outcome,
   type PackedContent,
   type PackedRecipe,
   type PageCall,

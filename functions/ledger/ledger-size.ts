@@ -1,7 +1,7 @@
 /** Measures the objects of the runs that were recorded in during the last minutes, for `GET /metrics`. */
 import * as z from 'zod';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 import { askShard, type LedgerObjects, shardsOf } from './ledger-calls.ts';
 import { LEDGER_MESSAGE_VERSION } from './ledger-messages.ts';
 

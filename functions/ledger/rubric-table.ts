@@ -4,6 +4,14 @@
  * the row of a prompt repeats what lists show of it. Every method is synchronous and runs in the caller's transaction.
  */
 import * as z from 'zod';
+import type {
+  LoggedEvent,
+  ObserveAnswer,
+  PromptSummary,
+  PromptVisit,
+  StartAnswer,
+  StoredPrompt,
+} from '../../service/ledger-port.ts';
 import { createRecentlyUsed, type RecentlyUsed } from '../../src/recently-used.ts';
 import { appendEdit, appendGroup, hasProposal } from '../../src/rubrics/append.ts';
 import { foldLog, type PromptRubrics, setOf } from '../../src/rubrics/evolution.ts';
@@ -11,18 +19,7 @@ import { type EvolutionEvent, evolutionEventSchema, type WeightedCriterion } fro
 import { evolutionRulesSchema } from '../../src/rubrics/evolution-rules.ts';
 import { rubricSetSchema, setId } from '../../src/rubrics/rubric-set.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
-import type {
-  EditAnswer,
-  EditCall,
-  LoggedEvent,
-  ObserveAnswer,
-  ObserveCall,
-  PromptSummary,
-  PromptVisit,
-  StartAnswer,
-  StartCall,
-  StoredPrompt,
-} from './rubric-messages.ts';
+import type { EditAnswer, EditCall, ObserveCall, StartCall } from './rubric-messages.ts';
 
 const TABLES = [
   `CREATE TABLE IF NOT EXISTS rubric_prompts_v1 (

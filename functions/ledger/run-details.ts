@@ -1,22 +1,12 @@
 /** Reads reports and texts of rollouts. The details of one record are unpacked once for all of its rollouts. */
+
 import * as z from 'zod';
+import type { DetailPlace, RolloutDetail } from '../../service/ledger-port.ts';
 import { askShard, type LedgerObjects } from './ledger-calls.ts';
 import { LEDGER_MESSAGE_VERSION, NO_CONTENT } from './ledger-messages.ts';
 import { unpackLines } from './packed-lines.ts';
 import { readObject } from './run-objects.ts';
-import type { DetailPlace } from './run-rows.ts';
 import { SegmentReader } from './segment-reader.ts';
-
-/** The stored parts of a rollout besides its row. */
-export type RolloutDetail = {
-  /**
-   * The report of the reply: components, claims and so on, without text unless the run stores text. `null` = the
-   * rollout was imported.
-   */
-  readonly report: Readonly<Record<string, unknown>> | null;
-  /** The rollout as sent; `null` = its text is not stored. */
-  readonly rollout: Readonly<Record<string, unknown>> | null;
-};
 
 const sharedSchema = z.record(z.string(), z.unknown());
 const lineSchema = z.strictObject({ report: sharedSchema.nullable(), rollout: sharedSchema.nullable() });

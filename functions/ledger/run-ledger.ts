@@ -4,10 +4,11 @@
  * begin it again.
  */
 import { DurableObject } from 'cloudflare:workers';
+import type { ObserveAnswer, Outcome, PromptSummary, StartAnswer, StoredPrompt } from '../../service/ledger-port.ts';
+import { StorageError } from '../../service/storage-error.ts';
 import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
 import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
-import { StorageError } from '../storage/storage-error.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { CheckTable, type StoredCheck } from './check-table.ts';
 import {
@@ -15,7 +16,6 @@ import {
   LEDGER_MESSAGE_VERSION,
   type LedgerAnswer,
   type LedgerPage,
-  type Outcome,
   type PackedRecipe,
   type PageCall,
   type RecordCall,
@@ -24,16 +24,7 @@ import {
   type VisitCall,
 } from './ledger-messages.ts';
 import { LedgerRecords } from './ledger-records.ts';
-import type {
-  EditAnswer,
-  EditCall,
-  ObserveAnswer,
-  ObserveCall,
-  PromptSummary,
-  StartAnswer,
-  StartCall,
-  StoredPrompt,
-} from './rubric-messages.ts';
+import type { EditAnswer, EditCall, ObserveCall, StartCall } from './rubric-messages.ts';
 import { RubricTable } from './rubric-table.ts';
 import { removeObjects } from './run-objects.ts';
 import { SEALING, Sealer } from './sealer.ts';

@@ -1,36 +1,11 @@
 /** The list of runs in D1. Everything else about a run is in its objects, which only this list names. */
+
 import * as z from 'zod';
 import { newId } from '../../service/ids.ts';
+import { lifeOf, type RunLife, type StoredRun } from '../../service/ledger-port.ts';
 import { FAMILY_NAMES, type FamilyName } from '../../src/families/composers.ts';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
-
-/** One incarnation of a run: its id may be used again after a deletion. */
-export type RunLife = {
-  readonly project: string;
-  readonly run: string;
-  readonly incarnation: string;
-  /** Number of objects among which its groups are divided, fixed when the run begins. */
-  readonly shards: number;
-};
-
-export type StoredRun = {
-  readonly project: string;
-  /** The caller's own id; another project may use the same one. */
-  readonly id: string;
-  readonly incarnation: string;
-  readonly shards: number;
-  readonly family: FamilyName;
-  /** Milliseconds since 1970. */
-  readonly created_at: number;
-  /** Time of the last recording, to the minute; milliseconds since 1970. */
-  readonly active_at: number;
-  /** Whether the text of any of its rollouts is stored. */
-  readonly store_text: boolean;
-  /** `null` = no rollout has a step. */
-  readonly first_step: number | null;
-  readonly last_step: number | null;
-};
+import { stored } from '../storage/stored.ts';
 
 export type RunPage = {
   readonly runs: readonly StoredRun[];
@@ -57,10 +32,6 @@ const columnsSchema = z.object({
 });
 const deletingSchema = z.object({ deleting_at: z.int().nullable() });
 const deletingIdSchema = z.object({ id: z.string() });
-
-export function lifeOf({ project, id, incarnation, shards }: StoredRun): RunLife {
-  return { project, run: id, incarnation, shards };
-}
 
 /** Returns null if the run does not exist or is being deleted. @throws StorageError. */
 export async function findRun(db: D1Database, project: string, id: string): Promise<StoredRun | null> {

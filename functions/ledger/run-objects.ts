@@ -2,8 +2,9 @@
  * The R2 objects of a run: segments of its ledger, and packed content that is too large for a row of it. Names are never
  * reused for other bytes, so a record never points at other content.
  */
-import { stored } from '../storage/storage-error.ts';
-import type { RunLife } from './run-list.ts';
+
+import type { RunLife } from '../../service/ledger-port.ts';
+import { stored } from '../storage/stored.ts';
 
 /** Objects removed in one round. */
 const REMOVAL_ROUND = 1_000;

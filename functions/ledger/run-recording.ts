@@ -5,71 +5,24 @@
  */
 
 import { newId } from '../../service/ids.ts';
-import type { FamilyName, Recipe } from '../../src/families/composers.ts';
-import type { RolloutReport, RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
-import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
-import { StorageError } from '../storage/storage-error.ts';
+import type { NewRollout, Outcome, Recording, RecordingResult, RunLife } from '../../service/ledger-port.ts';
+import { StorageError } from '../../service/storage-error.ts';
 import { callShard, type LedgerObjects, shardOf } from './ledger-calls.ts';
 import {
   LEDGER_MESSAGE_VERSION,
   type NewEntry,
   type NewRecord,
   NO_STEP,
-  type Outcome,
   type PackedContent,
 } from './ledger-messages.ts';
 import { packLines } from './packed-lines.ts';
-import { beginRun, forgetRun, type RunLife } from './run-list.ts';
+import { beginRun, forgetRun } from './run-list.ts';
 import { putObject, removeObject, runPrefix } from './run-objects.ts';
 
 /** Packed bytes of a row of the ledger; larger content is stored in R2. The platform's limit is 2 MB. */
 const MAX_PACKED_BYTES = 1_000_000;
 /** How often a run may be deleted while rollouts are recorded in it. */
 export const MAX_LIVES = 3;
-
-/** A recipe of a run. `name` as requested; `null` = inline. */
-export type RunRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
-
-export type NewRollout = {
-  /** The training step; `null` = the trainer sent no step. */
-  readonly step: number | null;
-  readonly group: string;
-  readonly sample: string;
-  readonly grouping: 'given' | 'inferred';
-  readonly content: string;
-  /** Digest of the rollout's recipe, which is one of `Recording.recipes`. */
-  readonly recipe: string;
-  readonly stored: StoredFacts;
-  readonly statistics: RowStatistics;
-  readonly counts: RolloutCounts;
-  /** The report of the scoring; `null` = the rollout has no report, as one that was imported. */
-  readonly report: RolloutReport | null;
-  /** The rollout as sent, without the shared fields; `null` = its text is not stored. */
-  readonly rollout: Readonly<Record<string, unknown>> | null;
-  /** For a rollout from a file: its recorded attempt and time. It replaces nothing. */
-  readonly imported?: { readonly attempt: number; readonly recorded_at: string };
-};
-
-export type Recording = {
-  readonly run: string;
-  readonly family: FamilyName;
-  readonly recipes: readonly RunRecipe[];
-  /** The rollouts to record. Two rollouts with different content never share step, group and sample. */
-  readonly rollouts: readonly NewRollout[];
-  /** Fields that all rollouts share, if the text is stored. */
-  readonly shared: Readonly<Record<string, unknown>>;
-  readonly store_text: boolean;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-};
-
-export type RecordingResult =
-  /** In the order of the rollouts. `created`: this was the first recording of the run. */
-  | { readonly status: 'done'; readonly rollouts: readonly Outcome[]; readonly created: boolean }
-  /** The run contains rewards of another family. */
-  | { readonly status: 'family_differs'; readonly family: string }
-  /** The run is being deleted; its id is free afterwards. */
-  | { readonly status: 'deleting' };
 
 /** Where the ledger of a project is stored. `shards`: of a new run. */
 export type LedgerStores = {

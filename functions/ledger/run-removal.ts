@@ -3,10 +3,12 @@
  * recordings; afterwards its id is free. A deletion can be repeated and continues where it stopped. Judgments stay,
  * because they belong to no run.
  */
+
+import type { RunLife } from '../../service/ledger-port.ts';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 import { repeated, shardsOf } from './ledger-calls.ts';
-import { forgetRun, type RunLife } from './run-list.ts';
+import { forgetRun } from './run-list.ts';
 import { removeObjects, runPrefix } from './run-objects.ts';
 import type { LedgerStores } from './run-recording.ts';
 

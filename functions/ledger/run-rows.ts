@@ -2,11 +2,20 @@
  * Reads the rollouts of a run in order, with constant memory: page by page from its shards, group by group for
  * composition.
  */
+
 import * as z from 'zod';
 import { RequestError } from '../../service/failures.ts';
+import type {
+  CountedRow,
+  RowPosition,
+  RowSelection,
+  RunGroup,
+  RunLife,
+  StepRange,
+  StoredRow,
+} from '../../service/ledger-port.ts';
 import { sha256Schema } from '../../src/judgments/judgment-schema.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
-import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { storedFactsSchema } from '../../src/runs/row.ts';
 import { compareBytes } from './byte-order.ts';
@@ -18,10 +27,8 @@ import {
   NO_STEP,
   type PageEntry,
   type PageRecord,
-  type RowPosition,
 } from './ledger-messages.ts';
 import { unpackLines } from './packed-lines.ts';
-import type { RunLife } from './run-list.ts';
 import { readObject } from './run-objects.ts';
 import { SegmentGone, SegmentReader } from './segment-reader.ts';
 
@@ -37,50 +44,6 @@ type RowReader = {
 
 /** Rollouts per call while a run is read. */
 export const LEDGER_PAGE_ROWS = 1_000;
-
-/** First and last step, both inclusive. Rollouts without a step are included only if neither is given. */
-export type StepRange = { readonly fromStep?: number | undefined; readonly toStep?: number | undefined };
-
-export type RowSelection = StepRange & {
-  /** `latest`: only the last attempt at each position. */
-  readonly attempts: 'latest' | 'all';
-  /** Only rollouts without a step. */
-  readonly withoutStep?: boolean;
-  readonly group?: string | undefined;
-  readonly sample?: string | undefined;
-  /** Only rows after this position. */
-  readonly after?: RowPosition | null;
-};
-
-export type StoredRow = {
-  readonly row: LedgerRow;
-  readonly position: RowPosition;
-  /** The value of each component of the reward; `null` = the component has no value. */
-  readonly components: Readonly<Record<string, number | null>>;
-  /** Number of judgments that needed no judge call. */
-  readonly cached: number;
-  readonly counts: RolloutCounts;
-  /** Where the rollout's report and text are; `null` = there are none, as for an imported run. */
-  readonly detail: DetailPlace | null;
-};
-
-/** A line among the packed details of a record. */
-export type DetailPlace = {
-  readonly life: RunLife;
-  readonly shard: number;
-  readonly seq: number;
-  readonly line: number;
-};
-
-export type RunGroup = {
-  readonly step: number | null;
-  readonly group: string;
-  /** The latest attempt of each sample, ordered by sample. */
-  readonly rows: readonly CountedRow[];
-};
-
-/** A row with what the figures and alerts of a run count. */
-export type CountedRow = LedgerRow & { readonly counts: RolloutCounts };
 
 /** One run's shards, and the bucket with their large content. */
 export type RunShards = { readonly life: RunLife; readonly objects: LedgerObjects; readonly bucket: R2Bucket };

@@ -4,35 +4,22 @@
  */
 
 import { RequestError } from '../../service/failures.ts';
-import type { FamilyName } from '../../src/families/composers.ts';
+import type { ObserveAnswer, PromptSummary, StoredPrompt } from '../../service/ledger-port.ts';
+import {
+  lifeOf,
+  type PromptStart,
+  type RunLife,
+  type StartedPrompt,
+  type StoredRun,
+} from '../../service/ledger-port.ts';
 import type { GroupObservation, HandEdit } from '../../src/rubrics/append.ts';
-import type { WeightedCriterion } from '../../src/rubrics/evolution-log.ts';
-import { EVOLUTION_PRESETS, type EvolutionRules } from '../../src/rubrics/evolution-rules.ts';
+import { EVOLUTION_PRESETS } from '../../src/rubrics/evolution-rules.ts';
 import { askShard, callShard, shardOf, shardsOf } from './ledger-calls.ts';
 import { LEDGER_MESSAGE_VERSION as V } from './ledger-messages.ts';
-import type { EditAnswer, ObserveAnswer, PromptSummary, StartAnswer, StoredPrompt } from './rubric-messages.ts';
-import { beginRun, forgetRun, lifeOf, type RunLife, type StoredRun } from './run-list.ts';
+import type { EditAnswer } from './rubric-messages.ts';
+import { beginRun, forgetRun } from './run-list.ts';
 import { runPrefix } from './run-objects.ts';
 import { type LedgerStores, MAX_LIVES } from './run-recording.ts';
-
-export type PromptStart = {
-  readonly run: string;
-  readonly family: FamilyName;
-  /** The digest of the question. */
-  readonly prompt: string;
-  /** `null` = those of the prompt, or ours for a new prompt. */
-  readonly rules: EvolutionRules | null;
-  /** `null` = those of the prompt, or none for a new prompt. */
-  readonly own: readonly WeightedCriterion[] | null;
-  readonly visit: { readonly step: number; readonly group: string } | null;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-};
-
-type Started =
-  | { readonly status: 'done'; readonly answer: StartAnswer; readonly life: RunLife }
-  | { readonly status: 'family_differs'; readonly family: string }
-  | { readonly status: 'deleting' };
 
 export class RunRubrics {
   readonly #stores: LedgerStores;
@@ -42,7 +29,7 @@ export class RunRubrics {
   }
 
   /** Starts a prompt, and its run if necessary, and opens a visit of it. Idempotent. */
-  async start({ run, family, prompt, rules, own, visit, now }: PromptStart): Promise<Started> {
+  async start({ run, family, prompt, rules, own, visit, now }: PromptStart): Promise<StartedPrompt> {
     const { db, project, objects, shards } = this.#stores;
     const steps = visit === null ? [] : [visit.step];
     const activity = { project, run, family, store_text: false, steps, now };
@@ -124,7 +111,7 @@ export class RunRubrics {
 }
 
 /** The place of a started prompt. @throws RequestError if the run is of another family, or is being deleted. */
-export function startedPrompt(started: Started): Extract<Started, { status: 'done' }> {
+export function startedPrompt(started: StartedPrompt): Extract<StartedPrompt, { status: 'done' }> {
   switch (started.status) {
     case 'done':
       return started;

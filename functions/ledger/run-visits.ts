@@ -1,18 +1,9 @@
 /** Finds the latest visit of a prompt in a run, for trainers that send no ids of groups. */
+
+import type { RunLife, VisitedPrompt } from '../../service/ledger-port.ts';
 import { type PromptVisit, visitId } from '../../src/wire/adapters/run-place.ts';
 import { askShard, type LedgerObjects, shardOf } from './ledger-calls.ts';
 import { LEDGER_MESSAGE_VERSION } from './ledger-messages.ts';
-import type { RunLife } from './run-list.ts';
-
-/** The prompt and the sample that is to be recorded. */
-export type VisitedPrompt = {
-  readonly run: string;
-  readonly prompt: string;
-  /** The sample's own id; `null` = it has none. */
-  readonly sample: string | null;
-  /** Digest of the sample's content. */
-  readonly content: string;
-};
 
 /** Reads the latest visit; `null` = the run has none of this prompt. @throws StorageError, RequestError. */
 export async function latestVisit(

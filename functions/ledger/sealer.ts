@@ -28,7 +28,7 @@
  *   sealer whose put ends later finds the run erased and deletes the object; for a sealer that died in between, the
  *   erased object lists the prefix again 15 minutes later.
  */
-import { StorageError } from '../storage/storage-error.ts';
+import { StorageError } from '../../service/storage-error.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import type { SegmentBlock, StoredContent } from './ledger-messages.ts';
 import type { FiguresPart, LedgerRecords } from './ledger-records.ts';

@@ -3,7 +3,9 @@
  * last members stay decompressed: rollouts without a step are ordered by group, so a page may take some from each
  * segment of its run, and the next page the blocks that follow there.
  */
-import { StorageError, stored } from '../storage/storage-error.ts';
+
+import { StorageError } from '../../service/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 import type { SegmentBlock } from './ledger-messages.ts';
 import { gunzipMember, parseLines } from './packed-lines.ts';
 

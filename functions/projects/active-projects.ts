@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 
 /** A question would wake the desks of a project that is idle for longer. Uses of keys are noted to the hour. */
 const ACTIVE_MS = 2 * 60 * 60 * 1000;

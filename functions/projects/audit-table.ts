@@ -1,7 +1,7 @@
 /** The uses of admin routes, in D1: who did what, and the outcome. Rows are kept for 90 days. */
 import { type AuditedUse, auditedUseSchema } from '../../src/wire/stored-keys.ts';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 
 const AUDIT_MEMORY_MS = 90 * 24 * 60 * 60 * 1000;
 

@@ -4,7 +4,7 @@ import { newId } from '../../service/ids.ts';
 import { MAX_PROJECT_KEYS } from '../../src/limits.ts';
 import { RATE_TIERS, type RateTier, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 import type { Budgets } from './budgets.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -3,8 +3,9 @@
  * within a minute. Unknown keys are remembered too, and a caller who sends many different ones is refused before D1 is
  * asked.
  */
+
+import { StorageError } from '../../service/storage-error.ts';
 import { createRecentlyUsed, type RecentlyUsed } from '../../src/recently-used.ts';
-import { StorageError } from '../storage/storage-error.ts';
 import type { KeyTable, KeyWithBudgets } from './key-table.ts';
 
 /** How long a key counts as it was read. */

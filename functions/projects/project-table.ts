@@ -1,7 +1,7 @@
 /** The budgets of projects in D1, and what was used of them each day. */
 import * as z from 'zod';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 import { type Budgets, dayOf } from './budgets.ts';
 
 /** Judge calls and the tokens of their prompts and replies. */

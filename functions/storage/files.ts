@@ -8,7 +8,7 @@ import { newId } from '../../service/ids.ts';
 import { MAX_FILES_LISTED } from '../../src/limits.ts';
 import { PartWriter } from './part-writer.ts';
 import { database } from './schema.ts';
-import { stored } from './storage-error.ts';
+import { stored } from './stored.ts';
 
 /** How long the row of a removed file stays, in seconds, so that paging continues while a list is being emptied. */
 export const REMOVED_FILE_MEMORY_S = 7 * 24 * 60 * 60;

@@ -3,7 +3,7 @@
  * the last (developers.cloudflare.com/r2/objects/multipart-objects), so chunks are collected in buffers: one fills
  * while the other is being sent. An object smaller than one part is a single put.
  */
-import { stored } from './storage-error.ts';
+import { stored } from './stored.ts';
 
 /** Size of one part; two parts are in memory at once. */
 export const R2_PART_BYTES = 8 * 1024 * 1024;

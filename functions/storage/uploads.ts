@@ -8,7 +8,7 @@ import { newId } from '../../service/ids.ts';
 import { insertFile, MAX_CLEARED_AT_ONCE, nowSeconds, REMOVED_FILE_MEMORY_S, type StoredFile } from './files.ts';
 import { PartWriter } from './part-writer.ts';
 import { database } from './schema.ts';
-import { stored } from './storage-error.ts';
+import { stored } from './stored.ts';
 
 /** How much longer the parts of an expired upload are kept, for a completion that began in time. */
 const UPLOAD_GRACE_S = 15 * 60;

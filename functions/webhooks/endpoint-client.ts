@@ -7,7 +7,7 @@ import { MAX_WEBHOOK_ENDPOINTS } from '../../src/limits.ts';
 import type { Environment } from '../environment.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
 import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
+import { stored } from '../storage/stored.ts';
 import { type Answer, type EndpointRefusal, WEBHOOK_MESSAGE_VERSION } from './endpoint-messages.ts';
 
 export type EndpointObject = ReturnType<Environment['DELIVERIES']['getByName']>;

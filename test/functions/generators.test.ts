@@ -2,10 +2,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import FakeAi from '../../fake-ai/index.ts';
 import { spokenText } from '../../fake-ai/speech.ts';
+import { problemResponse } from '../../functions/http/problem-response.ts';
 import { createExtractiveGenerator } from '../../lib/extractive-generator.ts';
 import type { AiBinding, WorkersAiGeneratorConfig } from '../../service/backends/workers-ai/ai-run.ts';
 import { createWorkersAiGenerator } from '../../service/backends/workers-ai/workers-ai-generator.ts';
-import { problemResponse } from '../../service/problems.ts';
 import type { GenerationRequest } from '../../src/generation/generator.ts';
 import { DIALECTS, STUB_CANARY, STUB_MODEL, type StubBehaviour } from '../contract/backend-faults.ts';
 import {

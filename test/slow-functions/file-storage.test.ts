@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileStore } from '../../functions/storage/files.ts';
 import { PartWriter, R2_PART_BYTES } from '../../functions/storage/part-writer.ts';
-import { StorageError } from '../../functions/storage/storage-error.ts';
+import { StorageError } from '../../service/storage-error.ts';
 import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { Faults } from '../contract/faulty-bindings.ts';
 import { describeFileStorage, empty, keysOf, pattern, sampleFile } from '../contract/file-storage.case.ts';

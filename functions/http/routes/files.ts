@@ -2,13 +2,13 @@
 import { Hono } from 'hono';
 import type * as z from 'zod';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
+import { StorageError } from '../../../service/storage-error.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../../src/limits.ts';
 import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../../src/wire/files.ts';
 import type { Lease } from '../../leases.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { R2_PART_BYTES } from '../../storage/part-writer.ts';
-import { StorageError } from '../../storage/storage-error.ts';
 import { requireScope } from '../auth.ts';
 import { declaredBytes, readQuery, reserveBuffers } from '../body.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';

@@ -6,6 +6,7 @@
 import { Hono } from 'hono';
 import { MAX_KV_BULK_KEYS } from '../../../lib/kv-store.ts';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
+import type { NewRollout, StoredRun } from '../../../service/ledger-port.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
 import { exportJudgments, type WantedRecord } from '../../../src/judgments/record-file.ts';
 import {
@@ -19,8 +20,6 @@ import { incompletenessOf, rolloutCounts } from '../../../src/runs/recorded-scor
 import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
-import type { StoredRun } from '../../ledger/run-list.ts';
-import type { NewRollout } from '../../ledger/run-recording.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import { type AppEnvironment, storesOf } from '../context.ts';

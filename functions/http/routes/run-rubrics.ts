@@ -2,6 +2,8 @@
 import { Hono } from 'hono';
 import type * as z from 'zod';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
+import type { ObserveAnswer } from '../../../service/ledger-port.ts';
+import { lifeOf, type RunLife } from '../../../service/ledger-port.ts';
 import { familyOf } from '../../../src/families/registry.ts';
 import { sha256Schema } from '../../../src/judgments/judgment-schema.ts';
 import type { GroupObservation } from '../../../src/rubrics/append.ts';
@@ -23,8 +25,6 @@ import {
   statisticsProblem,
   weightedCriteria,
 } from '../../../src/wire/rubrics.ts';
-import type { ObserveAnswer } from '../../ledger/rubric-messages.ts';
-import { lifeOf, type RunLife } from '../../ledger/run-list.ts';
 import { type RunRubrics, startedPrompt } from '../../ledger/run-rubrics.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';

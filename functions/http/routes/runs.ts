@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { alertsOf } from '../../../service/alerts.ts';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
+import type { RolloutDetail, RowPosition, RowSelection, StoredRow, StoredRun } from '../../../service/ledger-port.ts';
 import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
 import { isAlert } from '../../../src/runs/judge-check.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
@@ -18,10 +19,6 @@ import {
 } from '../../../src/wire/runs.ts';
 import type { StoredCheck } from '../../ledger/check-table.ts';
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
-import type { RowPosition } from '../../ledger/ledger-messages.ts';
-import type { RolloutDetail } from '../../ledger/run-details.ts';
-import type { StoredRun } from '../../ledger/run-list.ts';
-import type { RowSelection, StoredRow } from '../../ledger/run-rows.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';

@@ -1,20 +1,5 @@
+import { StorageError } from '../../service/storage-error.ts';
 import { isolateCounts } from '../metrics/counts.ts';
-
-/**
- * A failure of R2, D1 or a `RunLedger` object. `service/problems.ts` maps it to a retryable 503. The platform's
- * message may name keys and statements, so only its code is logged.
- */
-export class StorageError extends Error {
-  readonly store: 'r2' | 'd1' | 'ledger';
-  readonly operation: string;
-
-  constructor(store: StorageError['store'], operation: string, cause: unknown) {
-    super(`${store} ${operation} failed`, { cause });
-    this.name = 'StorageError';
-    this.store = store;
-    this.operation = operation;
-  }
-}
 
 /** Runs one call of a binding. @throws StorageError for any exception. */
 export async function stored<T>(store: 'r2' | 'd1', operation: string, call: () => Promise<T>): Promise<T> {
