@@ -10,7 +10,7 @@ import {
   rewardOf,
   verdictScore,
 } from '../src/wire/compat/graders/prepare.ts';
-import type { TemplateValues } from '../src/wire/compat/graders/template.ts';
+import { TemplateFiller, type TemplateValues } from '../src/wire/compat/graders/template.ts';
 import type { RequestFailure } from './failures.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { type JudgedReply, withJudges } from './score.ts';
@@ -28,7 +28,8 @@ export async function gradeSample(
   values: TemplateValues,
   platform: ScoringPlatform,
 ): Promise<Result<Graded, RequestFailure>> {
-  const steps = grader.graders.map((one) => ({ one, step: graderStep(one, values) }));
+  const filler = new TemplateFiller(values);
+  const steps = grader.graders.map((one) => ({ one, step: graderStep(one, filler) }));
   const problems = [
     ...steps.flatMap(({ step }) => (step.ok ? [] : step.error)),
     ...grader.graders.flatMap((one) => modelProblem(one, platform)),

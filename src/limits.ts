@@ -36,6 +36,11 @@ export const MAX_ECHOED_NAME_CHARS = 64;
 export const MAX_TEXT_CHARS = 12 * 1024 * 1024;
 /** Longest text of a judge's template in a recipe: the built-in ones have 1,000. */
 export const MAX_TEMPLATE_CHARS = 16_000;
+/**
+ * Filled templates of one grader request together. Four million characters are more than the longest context of a judge
+ * holds, and take a tenth of a second.
+ */
+export const MAX_FILLED_CHARS = 4 * 1024 * 1024;
 /** Longest name of a recipe or judge. */
 export const MAX_NAME_CHARS = 128;
 /** Longest title or url of a source, and longest title of a criterion. */

@@ -172,6 +172,53 @@ describe('score_model and label_model', () => {
   });
 });
 
+describe('templates that repeat a long value', () => {
+  const sample = {
+    model_sample: 'a'.repeat(900_000),
+    item: { rows: Array.from({ length: 20_000 }, () => ({ n: 1 })) },
+  };
+  const often = (placeholder: string, times: number) => placeholder.repeat(times);
+  const multi = {
+    ...{ type: 'multi', name: 'm', calculate_output: 'a' },
+    graders: {
+      a: { ...CHECK, reference: 'x' },
+      b: { ...SCORE, input: [{ role: 'user', content: often('{{ sample.output_text }}', 4) }] },
+    },
+  };
+  it.each([
+    [{ ...CHECK, input: often('{{ sample.output_text }}', 280) }, 'grader.input'],
+    [{ ...CHECK, input: 'x', reference: often('{{ item }}', 2_000) }, 'grader.reference'],
+    [
+      { ...SCORE, input: [{ role: 'user', content: often('{{ sample.output_text }}', 2_000) }] },
+      'grader.input[0].content',
+    ],
+    [
+      { ...LABEL, input: Array.from({ length: 8 }, () => ({ role: 'user', content: '{{ sample.output_text }}' })) },
+      'grader.input[4].content',
+    ],
+    [multi, 'grader.graders.b.input[0].content'],
+  ])('are refused before the text is built: %#', async (grader, param) => {
+    const start = performance.now();
+    const error = await refusal(grader, sample);
+    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', code: 'input_invalid', param });
+    expect(error.message).toContain('4194304 characters');
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
+  it('may name a value several times within the limit', async () => {
+    const grader = { ...CHECK, operation: 'like', input: often('{{ sample.output_text }}', 4), reference: 'b' };
+    expect(await run(grader, sample)).toMatchObject({ reward: 0 });
+  });
+
+  it('compare texts that repeat themselves in linear time', async () => {
+    const half = 'a'.repeat(400_000);
+    const grader = { ...CHECK, operation: 'ilike', input: half.repeat(4), reference: `${half}b${half}` };
+    const start = performance.now();
+    expect(await run(grader, SAMPLE)).toMatchObject({ reward: 0 });
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+});
+
 describe('multi', () => {
   it('computes its formula from the scores', async () => {
     const reply = await run(MULTI_RUN.grader, MULTI_RUN);

@@ -1,5 +1,6 @@
 /** Finds a quotation in a text in linear time, without regard to white space. */
 import { isSpace } from '../../text/characters.ts';
+import { bordersOf, unitsOf } from '../../text/contains.ts';
 
 /** Text units that the quotations of one answer may be compared with: a tenth of a second of work. */
 const MAX_SEARCHED_CHARS = 20_000_000;
@@ -19,11 +20,11 @@ export class QuoteSearch {
 
 /** The only place of a part in a text; -1 if there is none or a second one. Not empty. Linear. */
 export function onlyPlaceOf(text: string, part: string): number {
-  const failure = failureOf(Uint16Array.from({ length: part.length }, (_, i) => part.charCodeAt(i)));
+  const borders = bordersOf(unitsOf(part));
   let place = -1;
   for (let i = 0, k = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    while (k > 0 && (k === part.length || code !== part.charCodeAt(k))) k = failure[k - 1] ?? 0;
+    while (k > 0 && (k === part.length || code !== part.charCodeAt(k))) k = borders[k - 1] ?? 0;
     if (code === part.charCodeAt(k)) k++;
     if (k < part.length) continue;
     if (place !== -1) return -1;
@@ -32,26 +33,15 @@ export function onlyPlaceOf(text: string, part: string): number {
   return place;
 }
 
-/** The table of Knuth, Morris and Pratt: for each prefix, the length of its longest border. */
-function failureOf(pattern: Uint16Array): Int32Array {
-  const failure = new Int32Array(pattern.length);
-  for (let i = 1, k = 0; i < pattern.length; i++) {
-    while (k > 0 && pattern[i] !== pattern[k]) k = failure[k - 1] ?? 0;
-    if (pattern[i] === pattern[k]) k++;
-    failure[i] = k;
-  }
-  return failure;
-}
-
 /** Compares the units that are no white space. */
 function containsFolded(text: string, quote: string): boolean {
   const pattern = withoutSpace(quote);
   if (pattern.length === 0) return true;
-  const failure = failureOf(pattern);
+  const borders = bordersOf(pattern);
   for (let i = 0, k = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (isSpace(code)) continue;
-    while (k > 0 && code !== pattern[k]) k = failure[k - 1] ?? 0;
+    while (k > 0 && code !== pattern[k]) k = borders[k - 1] ?? 0;
     if (code === pattern[k]) k++;
     if (k === pattern.length) return true;
   }

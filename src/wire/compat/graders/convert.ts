@@ -7,7 +7,7 @@ import type { InputProblem } from '../../../input-problem.ts';
 import { MAX_CRITERION_CHARS, MAX_CRITERION_WEIGHT } from '../../../limits.ts';
 import type { Result } from '../../../result.ts';
 import { type PreparedGrader, type PreparedSingle, templateValues } from './prepare.ts';
-import { filledText, type TemplatePart } from './template.ts';
+import { FILLED_TOO_LONG, TemplateFiller, type TemplatePart } from './template.ts';
 import { type WeightedSum, weightedSum } from './weighted-sum.ts';
 
 type Problems = readonly InputProblem[];
@@ -270,13 +270,15 @@ export function rowOfSample(
   { item, model_sample }: GraderSample,
   question: readonly Part[],
 ): Result<Readonly<Record<string, unknown>>, Problems> {
-  const values = templateValues(model_sample, item);
+  const filler = new TemplateFiller(templateValues(model_sample, item));
   const problems: InputProblem[] = [];
   const filled = (parts: readonly Part[], most: number): string => {
-    const text = filledText(parts, values);
-    if (!text.ok)
-      problems.push({ path: ['item'], message: `a placeholder names a value that it lacks: ${text.error}` });
-    else if (text.value.length > most || text.value === '') {
+    const text = filler.text(parts);
+    if (!text.ok) {
+      const message =
+        'missing' in text.error ? `a placeholder names a value that it lacks: ${text.error.missing}` : FILLED_TOO_LONG;
+      problems.push({ path: ['item'], message });
+    } else if (text.value.length > most || text.value === '') {
       problems.push({
         path: ['item'],
         message: `its values make a text of ${text.value.length} characters; 1 to ${most}`,

@@ -3,9 +3,17 @@ import type { InputProblem } from '../../../input-problem.ts';
 import type { GraderMessage, GraderRequest } from '../../../judgments/kinds/grader/grader.ts';
 import type { Asking } from '../../../judgments/protocol/asking.ts';
 import type { Result } from '../../../result.ts';
+import { contains } from '../../../text/contains.ts';
 import { type Formula, formulaValue, parseFormula, variablesOf } from './formula.ts';
 import { GRADER_LIMITS, type Grader, type MultiGrader, type SingleGrader } from './schema.ts';
-import { filledParts, filledText, readTemplate, type TemplatePart, type TemplateValues } from './template.ts';
+import {
+  FILLED_TOO_LONG,
+  type FillProblem,
+  readTemplate,
+  type TemplateFiller,
+  type TemplatePart,
+  type TemplateValues,
+} from './template.ts';
 
 type Path = InputProblem['path'];
 
@@ -132,19 +140,22 @@ export type GraderStep =
   | { readonly kind: 'scored'; readonly score: number }
   | { readonly kind: 'asked'; readonly request: GraderRequest; readonly grader: PreparedModel };
 
-/** Fills the templates of a grader, and scores what needs no judge. */
-export function graderStep(grader: PreparedSingle, values: TemplateValues): Result<GraderStep, Problems> {
+/**
+ * Fills the templates of a grader, and scores what needs no judge.
+ * @param filler one for all graders of a request, which share its limit.
+ */
+export function graderStep(grader: PreparedSingle, filler: TemplateFiller): Result<GraderStep, Problems> {
   if (grader.kind === 'check') {
-    const [input, reference] = [filledText(grader.input, values), filledText(grader.reference, values)];
-    if (!input.ok) return lacking([...grader.path, 'input'], input.error);
-    if (!reference.ok) return lacking([...grader.path, 'reference'], reference.error);
+    const [input, reference] = [filler.text(grader.input), filler.text(grader.reference)];
+    if (!input.ok) return unfilled([...grader.path, 'input'], input.error);
+    if (!reference.ok) return unfilled([...grader.path, 'reference'], reference.error);
     const score = isMatch(grader.operation, input.value, reference.value) ? 1 : 0;
     return { ok: true, value: { kind: 'scored', score } };
   }
   const messages: GraderMessage[] = [];
   for (const [n, { role, parts }] of grader.messages.entries()) {
-    const filled = filledParts(parts, values);
-    if (!filled.ok) return lacking([...grader.path, 'input', n, 'content'], filled.error);
+    const filled = filler.parts(parts);
+    if (!filled.ok) return unfilled([...grader.path, 'input', n, 'content'], filled.error);
     messages.push({ role, parts: filled.value });
   }
   const usual = { kind: 'grader', messages, output: grader.output } as const;
@@ -153,8 +164,9 @@ export function graderStep(grader: PreparedSingle, values: TemplateValues): Resu
   return { ok: true, value: { kind: 'asked', request, grader } };
 }
 
-function lacking(path: Path, missing: string): Result<never, Problems> {
-  const [namespace] = missing.split(/[.[]/u, 1);
+function unfilled(path: Path, problem: FillProblem): Result<never, Problems> {
+  if ('too_long' in problem) return invalid(path, FILLED_TOO_LONG);
+  const [namespace] = problem.missing.split(/[.[]/u, 1);
   return invalid(path, `a placeholder names a value that ${namespace === 'item' ? 'item' : 'the sample'} lacks`);
 }
 
@@ -169,9 +181,9 @@ function isMatch(operation: PreparedCheck['operation'], input: string, reference
     case 'ne':
       return input !== reference;
     case 'like':
-      return input.includes(reference);
+      return contains(input, reference);
     case 'ilike':
-      return input.toLowerCase().includes(reference.toLowerCase());
+      return contains(input.toLowerCase(), reference.toLowerCase());
   }
 }
 

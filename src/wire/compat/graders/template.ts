@@ -2,6 +2,7 @@
  * The templates of OpenAI's graders: text with `{{ item.… }}` and `{{ sample.… }}`. A placeholder is a path and nothing
  * else; filters and expressions are refused.
  */
+import { MAX_FILLED_CHARS } from '../../../limits.ts';
 import type { Result } from '../../../result.ts';
 
 /** A step into a value: a name, or an index of a list. */
@@ -63,29 +64,65 @@ function readPath(text: string): readonly [Namespace, ...Step[]] | null {
 /** A part with its value in place of its path. */
 export type FilledPart = { readonly text: string } | { readonly data: string };
 
-/** Fills the placeholders, or names the first path that the values lack. */
-export function filledParts(
-  parts: readonly TemplatePart[],
-  values: TemplateValues,
-): Result<readonly FilledPart[], string> {
-  const filled: FilledPart[] = [];
-  for (const part of parts) {
-    if ('text' in part) {
-      filled.push(part);
-      continue;
-    }
-    const value = valueAt(values, part.path);
-    if (value === undefined) return { ok: false, error: pathText(part.path) };
-    filled.push({ data: typeof value === 'string' ? value : JSON.stringify(value) });
-  }
-  return { ok: true, value: filled };
-}
+/** Why a template cannot be filled. `missing`: the path that the values lack. */
+export type FillProblem = { readonly missing: string } | { readonly too_long: true };
 
-/** The filled template as one text. */
-export function filledText(parts: readonly TemplatePart[], values: TemplateValues): Result<string, string> {
-  const filled = filledParts(parts, values);
-  if (!filled.ok) return filled;
-  return { ok: true, value: filled.value.map((part) => ('text' in part ? part.text : part.data)).join('') };
+/** What to do about `too_long`. */
+export const FILLED_TOO_LONG =
+  `the filled templates are longer than ${MAX_FILLED_CHARS} characters together; ` +
+  'use fewer placeholders, or shorter values';
+
+/**
+ * Fills templates from the values of one sample. A placeholder may repeat a long value, so the lengths of all filled
+ * texts are added up before one of them is built, and a text beyond the limit is refused.
+ */
+export class TemplateFiller {
+  readonly #values: TemplateValues;
+  readonly #json = new Map<unknown, string>();
+  /** UTF-16 code units that are left for all texts together. */
+  #left: number;
+
+  constructor(values: TemplateValues, maxChars = MAX_FILLED_CHARS) {
+    this.#values = values;
+    this.#left = maxChars;
+  }
+
+  /** Fills the placeholders: the parts refer to the values and copy none. Stops at the first problem. */
+  parts(parts: readonly TemplatePart[]): Result<readonly FilledPart[], FillProblem> {
+    const filled: FilledPart[] = [];
+    for (const part of parts) {
+      const value = this.#filled(part);
+      if (value === null) return { ok: false, error: { missing: 'path' in part ? pathText(part.path) : '' } };
+      this.#left -= 'text' in value ? value.text.length : value.data.length;
+      if (this.#left < 0) return { ok: false, error: { too_long: true } };
+      filled.push(value);
+    }
+    return { ok: true, value: filled };
+  }
+
+  /** The filled template as one text. */
+  text(parts: readonly TemplatePart[]): Result<string, FillProblem> {
+    const filled = this.parts(parts);
+    if (!filled.ok) return filled;
+    return { ok: true, value: filled.value.map((part) => ('text' in part ? part.text : part.data)).join('') };
+  }
+
+  /** `null` = the values lack the path. */
+  #filled(part: TemplatePart): FilledPart | null {
+    if ('text' in part) return part;
+    const value = valueAt(this.#values, part.path);
+    if (value === undefined) return null;
+    return { data: typeof value === 'string' ? value : this.#jsonOf(value) };
+  }
+
+  /** Each value is serialised once, however often templates name it. */
+  #jsonOf(value: unknown): string {
+    const known = this.#json.get(value);
+    if (known !== undefined) return known;
+    const json = JSON.stringify(value);
+    this.#json.set(value, json);
+    return json;
+  }
 }
 
 /** Only own members count: `item.constructor` is no value. */
