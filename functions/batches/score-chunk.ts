@@ -129,7 +129,7 @@ async function answerLine(
     return { ok: false, error: { reason: 'scope_missing', scope, needed_by: `Line ${line}, ${needed_by},` } };
   }
   try {
-    return await answer(batch.endpoint, body, platform, { lastTry, room });
+    return (await answer(batch.endpoint, body, () => platform, { lastTry, room })).result;
   } catch (error) {
     console.error(JSON.stringify({ event: 'batch_line_failed', batch: batch.id, line, ...describeError(error) }));
     return { ok: false, error: failureOf(error) };

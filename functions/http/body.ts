@@ -33,7 +33,11 @@ export function parseBody<S extends z.ZodType>(bytes: Uint8Array, schema: S): z.
 
 /** Validates the text of a body, or of its first line. @throws RequestError for every error of the caller. */
 export function parseText<S extends z.ZodType>(text: string, schema: S): z.output<S> {
-  const value = parseJson(text);
+  return validated(parseJson(text), schema);
+}
+
+/** Validates a value that has been read. @throws RequestError for every error of the caller. */
+export function validated<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(parsed.error.issues, value) });

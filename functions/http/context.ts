@@ -5,7 +5,6 @@ import { RequestError } from '../../service/failures.ts';
 import type { Grounded } from '../../service/ground.ts';
 import type { JudgedReply, ScoringReply } from '../../service/score.ts';
 import type { ObtainedJudgment } from '../../src/judgments/obtain.ts';
-import type { MadeRubrics } from '../../src/rubrics/make-rubrics.ts';
 import type { Compared } from '../../src/scoring/compare.ts';
 import type { Grounding } from '../../src/scoring/grounding.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
@@ -115,13 +114,6 @@ export function compared(c: Context, reply: JudgedReply<Compared>): Compared {
     value.pairs.flatMap(({ orders }) => orders.map(({ obtained }) => obtained)),
   );
   return value;
-}
-
-/** Unwraps the reply of a generation of criteria, like `succeeded`. @throws RequestError if it failed. */
-export function madeBy(c: Context, reply: JudgedReply<MadeRubrics>): MadeRubrics {
-  const made = unwrapped(c, reply);
-  noteStoreProblems(c, [made.obtained]);
-  return made;
 }
 
 /** Unwraps the reply of a check against sources, like `succeeded`. @throws RequestError if it failed. */

@@ -107,7 +107,7 @@ export class EndpointWork {
     // The operator may correct the configuration before the job expires.
     if (!platform.ok) return { ok: false, failure: platform.error, retryable: true, retry_after_s: null };
     const request: unknown = JSON.parse(new TextDecoder().decode(body));
-    const outcome = await answer('/v1/score', request, platform.value, { lastTry });
+    const { result: outcome } = await answer('/v1/score', request, () => platform.value, { lastTry });
     if (outcome.ok) return { ok: true, score: outcome.value };
     const failure = outcome.error;
     if (failure.reason === 'ledger_failed') return { ok: false, failure, retryable: true, retry_after_s: null };

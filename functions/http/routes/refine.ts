@@ -4,6 +4,7 @@
  * Generation stops when the caller disconnects, and slows down if the caller reads slowly.
  */
 import { Hono } from 'hono';
+import * as z from 'zod';
 import { RequestError } from '../../../service/failures.ts';
 import type { ScoringPlatform } from '../../../service/ports.ts';
 import { type ReadyRefinement, readyRefinement, refine } from '../../../service/refine.ts';
@@ -12,9 +13,9 @@ import type { RefineEvent } from '../../../src/generation/refine.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../../../src/generation/refine.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
-import type { RefineReply } from '../../../src/wire/refine-reply.ts';
+import { answered } from '../answered.ts';
 import { checkScope, requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
+import { readJson, readQuery, validated } from '../body.ts';
 import { type AppEnvironment, platformOf } from '../context.ts';
 import { type EventStream, policyStream } from '../event-stream.ts';
 
@@ -23,36 +24,23 @@ const REFINE_DEADLINE_MS = 60_000;
 
 export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {
   readQuery(c, emptyQuerySchema);
-  const request = await readJson(c, refineRequestSchema);
+  const body = await readJson(c, z.unknown());
+  const request = validated(body, refineRequestSchema);
   for (const needed of requiredScopes('/v1/refine', request)) checkScope(c, needed);
+  if (!request.stream) {
+    // Nothing is written before the end, so this signal is the only sign of a disconnected caller.
+    const generation = { deadline_ms: REFINE_DEADLINE_MS, signal: c.req.raw.signal };
+    return c.json(await answered(c, '/v1/refine', { body, generation }));
+  }
   const platform = await platformOf(c);
   const prepared = await readyRefinement(request, platform);
   if (!prepared.ok) throw new RequestError(prepared.error);
-  const ready = prepared.value;
-  if (request.stream) {
-    const release = c.get('bodyLease').hold();
-    const stream = policyStream(c.get('requestId'), (events) =>
-      sendRefinement(ready, platform, events).finally(release),
-    );
-    return c.body(stream, 200, { 'content-type': 'text/event-stream' });
-  }
-  const result = await refine(ready, platform, {
-    deadline_ms: REFINE_DEADLINE_MS,
-    // Nothing is written before the end, so this signal is the only sign of a disconnected caller.
-    signal: c.req.raw.signal,
-    onEvent: async () => undefined,
-  });
-  Object.assign(c.get('phases'), result.timings);
-  if (!result.ok) throw new RequestError(result.failure);
-  c.set('storeProblems', storeProblemsOf(result.reply));
-  return c.json(result.reply);
+  const release = c.get('bodyLease').hold();
+  const stream = policyStream(c.get('requestId'), (events) =>
+    sendRefinement(prepared.value, platform, events).finally(release),
+  );
+  return c.body(stream, 200, { 'content-type': 'text/event-stream' });
 });
-
-/** Judgments that the store failed to read or write. */
-function storeProblemsOf({ candidates }: RefineReply): number {
-  const judgments = candidates.flatMap(({ score }) => score?.judgments ?? []);
-  return judgments.filter(({ store_problem }) => store_problem !== null).length;
-}
 
 /** Streams a refinement. @throws RequestError if it fails; the stream turns it into an event. */
 async function sendRefinement(ready: ReadyRefinement, platform: ScoringPlatform, events: EventStream): Promise<void> {

@@ -11,30 +11,23 @@ import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { StreamedVerification } from '../../../service/verify.ts';
 import type { StreamEvent } from '../../../src/citations/stream/events.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
-import { verifiedResponse, verifyQuerySchema, verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
+import { verifyQuerySchema } from '../../../src/wire/verify.ts';
 import {
   type VerifyStreamHead,
   verifyStreamDeltaSchema,
   verifyStreamHeadSchema,
   verifyStreamQuerySchema,
 } from '../../../src/wire/verify-stream.ts';
+import { answered } from '../answered.ts';
 import { requireScope } from '../auth.ts';
-import { admitAnswers, parseText, readJson, readQuery } from '../body.ts';
+import { parseText, readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { type EventStream, eventStream } from '../event-stream.ts';
 import { BodyLines } from '../json-lines.ts';
 
 export const verifyRoutes = new Hono<AppEnvironment>()
   .post('/v1/verify', requireScope('verify'), async (c) => {
-    const { evidence, offsets } = readQuery(c, verifyQuerySchema);
-    const request = await readJson(c, verifyRequestSchema);
-    if (offsets !== undefined && request.offsets !== undefined) {
-      throw invalidInput(['offsets'], 'give offsets in the query or in the body, not in both');
-    }
-    await admitAnswers(c, [verifiedResponse(request)], { grammars: 'any' });
-    const result = verifyRequested(request, evidence, offsets);
-    if (!result.ok) throw new RequestError({ reason: 'input_invalid', problems: result.problems });
-    return c.json(result.verification);
+    return c.json(await answered(c, '/v1/verify', { verifying: readQuery(c, verifyQuerySchema) }));
   })
   .post('/v1/verify/stream', requireScope('verify'), async (c) => {
     const { evidence } = readQuery(c, verifyStreamQuerySchema);

@@ -1,0 +1,31 @@
+/** Answers a request to a route by its body: reads it, lets the service answer it, and notes for the log what it says. */
+import * as z from 'zod';
+import { type Answering, answer, type RouteReplies } from '../../service/answer.ts';
+import { RequestError } from '../../service/failures.ts';
+import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
+import { isolateCounts } from '../metrics/counts.ts';
+import { admitAnswers, readJson } from './body.ts';
+import { type Context, platformOf } from './context.ts';
+
+/** @throws RequestError for every failure. @param body a body that has been read; absent = that of the request. */
+export async function answered<R extends BatchEndpoint>(
+  c: Context,
+  route: R,
+  how: Pick<Answering, 'verifying' | 'generation'> & { readonly body?: unknown } = {},
+): Promise<RouteReplies[R]> {
+  const { body = await readJson(c, z.unknown()), ...others } = how;
+  const { result, timings, rewards, storeProblems } = await answer(route, body, () => platformOf(c), {
+    ...others,
+    lastTry: true,
+    async room(responses, grammars) {
+      await admitAnswers(c, responses, { grammars });
+      // The lease of the request frees the room at its end.
+      return () => undefined;
+    },
+  });
+  Object.assign(c.get('phases'), timings);
+  for (const reward of rewards) isolateCounts.count('citeward_rollouts', [reward === null ? 'unscored' : 'scored']);
+  c.set('storeProblems', storeProblems);
+  if (!result.ok) throw new RequestError(result.error);
+  return result.value;
+}
