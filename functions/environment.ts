@@ -11,6 +11,7 @@ import { MAX_BUDGET } from '../src/limits.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { DEFAULT_DESKS } from './desk/desk-layout.ts';
 import type { Budgets } from './projects/budgets.ts';
+import { readSecretKeys, type SecretKey } from './webhooks/secret-keys.ts';
 
 /** The bindings of wrangler.toml (worker-configuration.d.ts), and the secrets and variables that it does not list. */
 export type Environment = Env & {
@@ -44,6 +45,8 @@ export type Environment = Env & {
   readonly PUBLIC_NETWORK?: Pick<Fetcher, 'fetch'>;
   /** "true" = webhooks may be registered at http://127.0.0.1, for tests and local development. */
   readonly WEBHOOK_ALLOW_LOOPBACK?: string;
+  /** Keys that encrypt the secrets of webhooks (webhooks/secret-keys.ts); absent = they are stored plain. */
+  readonly WEBHOOK_SECRETS_KEY?: string;
 };
 
 export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; readonly scopes: ReadonlySet<Scope> };
@@ -58,6 +61,8 @@ export type Settings = {
   readonly allowLexicalJudge: boolean;
   readonly allowExtractiveRefiner: boolean;
   readonly allowWebhookLoopback: boolean;
+  /** The first one encrypts the secrets of webhooks; all decrypt. */
+  readonly webhookSecretKeys: readonly SecretKey[];
   readonly desks: number;
   /** `null` = runs are kept until they are deleted. */
   readonly runRetentionDays: number | null;
@@ -83,6 +88,11 @@ export function readSettings(environment: Environment): SettingsResult {
   if (allowExtractiveRefiner === null) return badSwitch('ALLOW_EXTRACTIVE_REFINER');
   const allowWebhookLoopback = readSwitch(environment.WEBHOOK_ALLOW_LOOPBACK);
   if (allowWebhookLoopback === null) return badSwitch('WEBHOOK_ALLOW_LOOPBACK');
+  const webhookSecretKeys = readSecretKeys(environment.WEBHOOK_SECRETS_KEY);
+  if (webhookSecretKeys === null) {
+    const problems = ['expected 32 bytes as base64 (openssl rand -base64 32); after a comma the keys before'];
+    return { ok: false, setting: 'WEBHOOK_SECRETS_KEY', problems };
+  }
   const runRetentionDays = readDays(environment.RUN_RETENTION_DAYS);
   if (runRetentionDays === 'malformed') {
     return {
@@ -125,6 +135,7 @@ export function readSettings(environment: Environment): SettingsResult {
       allowLexicalJudge,
       allowExtractiveRefiner,
       allowWebhookLoopback,
+      webhookSecretKeys,
       desks,
       runRetentionDays,
       runShards,

@@ -70,12 +70,16 @@ export class Deliveries extends DurableObject<Environment> {
   constructor(state: DurableObjectState, environment: Environment, options: DeliveriesOptions = {}) {
     super(state, environment);
     const { sql } = state.storage;
-    this.#endpoint = new EndpointRecord(sql);
+    const platforms = createPlatformFactory({ ...options, judgmentStoreOf: uncachedJudgments });
+    this.#endpoint = new EndpointRecord(sql, () => {
+      // With malformed settings no request registers an endpoint.
+      const settings = platforms.settingsOf(environment);
+      return settings.ok ? settings.value.webhookSecretKeys : [];
+    });
     this.#texts = new StoredTexts(sql);
     this.#inbox = new Inbox(sql, this.#texts, options.maxPendingJobs);
     this.#outbox = new Outbox(sql, this.#texts);
     const stored = { endpoint: this.#endpoint, inbox: this.#inbox, outbox: this.#outbox };
-    const platforms = createPlatformFactory({ ...options, judgmentStoreOf: uncachedJudgments });
     this.#work = new EndpointWork(stored, state.storage, environment, platforms, options.deliveryTimeoutMs);
     this.#loop = new WorkLoop(this.#work.kinds, () => Date.now());
   }
@@ -85,11 +89,14 @@ export class Deliveries extends DurableObject<Environment> {
     if (message.v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
     if (this.#endpoint.target !== null) throw new Error('Deliveries: the endpoint is already registered');
     const now = Date.now();
-    const secret = this.ctx.storage.transactionSync(() => this.#endpoint.register(message, now));
-    return { ok: true, value: { ...this.#endpoint.describe(now), secret } };
+    const secret = await this.#endpoint.createSecret(message.id);
+    this.ctx.storage.transactionSync(() => this.#endpoint.register(message, secret, now));
+    return { ok: true, value: { ...this.#endpoint.describe(now), secret: secret.text } };
   }
 
   async describe(message: PlainMessage): Promise<EndpointReply> {
+    // A list of endpoints has their secrets encrypted with the current key.
+    await this.#endpoint.secrets(Date.now());
     return this.#answer(message, () => done(this.#endpoint.describe(Date.now())));
   }
 
@@ -104,10 +111,11 @@ export class Deliveries extends DurableObject<Environment> {
   }
 
   async rotate(message: RotateMessage): Promise<RegisterReply> {
+    const secret = await this.#endpoint.createSecret(this.#endpoint.target?.id ?? '');
     const answer = this.#answer(message, () => {
       const now = Date.now();
-      const secret = this.ctx.storage.transactionSync(() => this.#endpoint.rotate(message.grace_s, now));
-      return secret === null ? refused('secrets_full') : done({ ...this.#endpoint.describe(now), secret });
+      const added = this.ctx.storage.transactionSync(() => this.#endpoint.rotate(message.grace_s, secret, now));
+      return added ? done({ ...this.#endpoint.describe(now), secret: secret.text }) : refused('secrets_full');
     });
     if (answer.ok) await this.#wake();
     return answer;
@@ -127,7 +135,8 @@ export class Deliveries extends DurableObject<Environment> {
   async secrets(message: PlainMessage): Promise<Answer<SecretsReply>> {
     if (message.v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
     if (this.#endpoint.target === null) return done({ registered: false, secrets: [createSecret()] });
-    return done({ registered: true, secrets: this.#endpoint.secrets(Date.now()) });
+    const secrets = await this.#endpoint.secrets(Date.now());
+    return secrets === null ? refused('secret_unreadable') : done({ registered: true, secrets });
   }
 
   /** Accepts a request with a valid signature. Repeating it returns the same job. */

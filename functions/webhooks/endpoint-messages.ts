@@ -47,6 +47,8 @@ export type EndpointRefusal =
   /** Too many jobs or deliveries are pending. */
   | 'full'
   | 'secrets_full'
+  /** WEBHOOK_SECRETS_KEY lacks the key that encrypted a secret. */
+  | 'secret_unreadable'
   | 'version_skew';
 
 export type Answer<T> =

@@ -7,10 +7,10 @@ import { answer } from '../../service/answer.ts';
 import type { RequestFailure } from '../../service/failures.ts';
 import { failureOf, problemOf, wireReason } from '../../service/problems.ts';
 import { inTrace, receivedTrace } from '../../service/trace-context.ts';
-import type { Environment } from '../environment.ts';
+import { type Environment, reportProblem } from '../environment.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
-import { attemptDelivery, GLOBAL_NETWORK } from './attempt.ts';
+import { type Attempt, attemptDelivery, GLOBAL_NETWORK } from './attempt.ts';
 import type { EndpointRecord } from './endpoint-record.ts';
 import type { Inbox } from './inbox.ts';
 import type { Outbox } from './outbox.ts';
@@ -31,6 +31,12 @@ type JobOutcome =
       readonly retryable: boolean;
       readonly retry_after_s: number | null;
     };
+
+const NO_SECRETS_KEY = {
+  ok: false,
+  setting: 'WEBHOOK_SECRETS_KEY',
+  problems: ['expected the key that encrypted the secret of an endpoint, too'],
+} as const;
 
 type EndpointParts = { readonly endpoint: EndpointRecord; readonly inbox: Inbox; readonly outbox: Outbox };
 
@@ -158,8 +164,12 @@ export class EndpointWork {
   }
 
   /** Signs with all valid secrets and sends once. */
-  send(url: string, id: string, body: Uint8Array): ReturnType<typeof attemptDelivery> {
-    const secrets = this.#endpoint.secrets(Date.now());
+  async send(url: string, id: string, body: Uint8Array): Promise<Attempt> {
+    const secrets = await this.#endpoint.secrets(Date.now());
+    if (secrets === null) {
+      reportProblem(NO_SECRETS_KEY);
+      return { reason: 'secret_unreadable', status: null, retry_after_s: null, at_ms: Date.now(), duration_ms: 0 };
+    }
     const settings = this.#platforms.settingsOf(this.#environment);
     // A malformed configuration does not allow loopback.
     const allowLoopback = settings.ok && settings.value.allowWebhookLoopback;

@@ -6,10 +6,10 @@
 
 import { newId } from '../../service/ids.ts';
 import type { AcceptedJob, JobStatus } from '../../src/wire/webhooks.ts';
+import { addTextColumn } from './added-column.ts';
 import { JOB_BACKOFF, nextTry } from './backoff.ts';
 import { type JobDescription, type ReceiveMessage, timeText } from './endpoint-messages.ts';
 import type { StoredTexts } from './stored-texts.ts';
-import { addTraceColumn } from './trace-column.ts';
 import type { DueWork } from './work-loop.ts';
 
 type Row = {
@@ -56,7 +56,7 @@ export class Inbox {
       bytes INTEGER NOT NULL, created_ms INTEGER NOT NULL, attempts INTEGER NOT NULL, next_ms INTEGER,
       finished_ms INTEGER, reason TEXT, message TEXT
     ) STRICT`);
-    addTraceColumn(sql, 'jobs_v1');
+    addTextColumn(sql, 'jobs_v1', 'trace');
     sql.exec('CREATE INDEX IF NOT EXISTS jobs_v1_due ON jobs_v1 (status, next_ms)');
     sql.exec('CREATE INDEX IF NOT EXISTS jobs_v1_finished ON jobs_v1 (finished_ms)');
   }

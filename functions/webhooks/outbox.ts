@@ -6,11 +6,11 @@
 import { newId } from '../../service/ids.ts';
 import { currentTraceparent } from '../../service/trace-context.ts';
 import type { DeliveriesReply, DeliveryReply, DeliveryState } from '../../src/wire/webhooks.ts';
+import { addTextColumn } from './added-column.ts';
 import type { Attempt } from './attempt.ts';
 import { DELIVERY_BACKOFF, nextTry } from './backoff.ts';
 import { type DeliveriesMessage, type DeliveryDescription, timeText } from './endpoint-messages.ts';
 import type { StoredTexts } from './stored-texts.ts';
-import { addTraceColumn } from './trace-column.ts';
 import type { DueWork } from './work-loop.ts';
 
 type DeliveryRow = {
@@ -64,7 +64,7 @@ export class Outbox {
       bytes INTEGER NOT NULL, created_ms INTEGER NOT NULL, window_ms INTEGER NOT NULL, failures INTEGER NOT NULL,
       attempts INTEGER NOT NULL, next_ms INTEGER, settled_ms INTEGER, reason TEXT
     ) STRICT`);
-    addTraceColumn(sql, 'deliveries_v1');
+    addTextColumn(sql, 'deliveries_v1', 'trace');
     sql.exec('CREATE INDEX IF NOT EXISTS deliveries_v1_due ON deliveries_v1 (state, next_ms)');
     sql.exec('CREATE INDEX IF NOT EXISTS deliveries_v1_settled ON deliveries_v1 (state, settled_ms)');
     sql.exec(`CREATE TABLE IF NOT EXISTS attempts_v1 (

@@ -97,6 +97,8 @@ export const ATTEMPT_REASONS = [
   'gone',
   // This deployment would no longer register the endpoint's URL.
   'url_refused',
+  // The setting WEBHOOK_SECRETS_KEY lacks the key that encrypted the endpoint's secret.
+  'secret_unreadable',
   // A bug in the Worker; the operator log names it.
   'internal',
 ] as const;
@@ -107,8 +109,8 @@ const attemptFields = {
     .string()
     .nullable()
     .describe(
-      'Reason of the failure: timeout, unreachable, interrupted, too_long, redirect, gone, url_refused, internal or ' +
-        'status_<code>. null = delivered.',
+      'Reason of the failure: timeout, unreachable, interrupted, too_long, redirect, gone, url_refused, ' +
+        'secret_unreadable, internal or status_<code>. null = delivered.',
     ),
   duration_ms: z.int().min(0),
 };

@@ -163,6 +163,8 @@ function failureOf(refusal: EndpointRefusal | 'unavailable'): RequestFailure {
       return { reason: 'webhook_id_reused' };
     case 'secrets_full':
       return { reason: 'webhook_limit_reached', of: 'secrets', limit: MAX_WEBHOOK_SECRETS };
+    case 'secret_unreadable':
+      return { reason: 'config_invalid', setting: 'WEBHOOK_SECRETS_KEY' };
     case 'full':
     case 'version_skew':
     case 'unavailable':
