@@ -11,7 +11,7 @@ import { MAX_BUDGET } from '../src/limits.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { DEFAULT_DESKS } from './desk/desk-layout.ts';
 import type { Budgets } from './projects/budgets.ts';
-import { readSecretKeys, type SecretKey } from './webhooks/secret-keys.ts';
+import { readSecretKeys, type SecretKey } from './secret-keys.ts';
 
 /** The bindings of wrangler.toml (worker-configuration.d.ts), and the secrets and variables that it does not list. */
 export type Environment = Env & {

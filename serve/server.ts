@@ -11,6 +11,7 @@ import { endLeftProcesses, guardProcesses, PROCESS_FILE } from './guard-process.
 import type { LogLine } from './log-lines.ts';
 import { endingOrder, planProcesses } from './processes.ts';
 import { ServeError } from './serve-error.ts';
+import { accessWarning, requireWholeFiles } from './state-files.ts';
 import { lockState } from './state-lock.ts';
 import { SERVE_FILES, type WorkerDescription, workerDescriptionSchema } from './worker-description.ts';
 import { workerdPath } from './workerd-path.ts';
@@ -70,7 +71,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   await mkdir(objects, { recursive: true });
   const lock = lockState(state);
   try {
+    const warning = accessWarning(state);
+    if (warning !== null)
+      options.onLog({ time: new Date().toISOString(), level: 'warn', message: warning, event: null });
     await endLeftProcesses(state);
+    requireWholeFiles(objects);
     const description = await readDescription(options.files);
     const classes = description.durable_objects.map(({ class_name }) => class_name);
     const processes = planProcesses(options.processes ?? 1, classes);

@@ -5,9 +5,9 @@
 import { newId } from '../../service/ids.ts';
 import { MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
 import type { Endpoint, EndpointChange } from '../../src/wire/webhooks.ts';
+import { decryptSecret, encryptSecret, isCurrentForm, type SecretKey, type StoredSecret } from '../secret-keys.ts';
 import { addTextColumn } from './added-column.ts';
 import { type RegisterMessage, timeText } from './endpoint-messages.ts';
-import { decryptSecret, encryptSecret, isCurrentForm, type SecretKey, type StoredSecret } from './secret-keys.ts';
 import { createSecret, secretText } from './signature.ts';
 
 type EndpointRow = {

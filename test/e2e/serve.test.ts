@@ -5,7 +5,16 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -144,6 +153,58 @@ it('says what prevents its start', async () => {
     [expect.stringMatching(/^citeward: no such file: /u)],
   ]);
 });
+
+it('closes its data to other users, and warns about a folder that is open', async () => {
+  const data = join(state(), 'deeper');
+  const flags = ['--state', data, '--var', 'ALLOW_LEXICAL_JUDGE=true', '--processes', '3'];
+  const first = await serve(...flags);
+  const recorded = JSON.stringify({ ...JSON.parse(EXAMPLE), run: { id: 'r', step: 0, group: 0, sample: 0 } });
+  expect((await score(first.url, recorded)).status).toBe(200);
+  const paths = ['', ...readdirSync(data, { recursive: true, encoding: 'utf8' })].map((path) => join(data, path));
+  expect(paths.length).toBeGreaterThan(20);
+  expect(paths.filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([]);
+  first.child.kill('SIGTERM');
+  await ended(first.child);
+  expect(first.log()).not.toContain('other users');
+
+  chmodSync(data, 0o755);
+  const second = await serve(...flags);
+  const warning = jsonLines(second.log()).find((line) => Reflect.get(Object(line), 'level') === 'warn');
+  expect(warning).toMatchObject({ message: expect.stringContaining(`chmod -R go= '${data}'`) });
+});
+
+it.each([
+  ['is empty', 'citeward-D1Object', false, (file: string) => writeFileSync(file, '')],
+  ['has damaged pages', 'citeward-RunLedger', true, spoilSecondPage],
+] as const)('does not start over a file that %s: %s', async (damage, of, isOfClass, spoil) => {
+  const data = state();
+  const flags = ['--state', data, '--var', 'ALLOW_LEXICAL_JUDGE=true'];
+  const { child, url } = await serve(...flags);
+  const recorded = JSON.stringify({ ...JSON.parse(EXAMPLE), run: { id: 'r', step: 0, group: 0, sample: 0 } });
+  expect((await score(url, recorded)).status).toBe(200);
+  child.kill('SIGTERM');
+  await ended(child);
+  const objects = join(data, 'objects', of);
+  const name = readdirSync(objects).find(
+    (file) => file.endsWith('.sqlite') && (file === 'metadata.sqlite') === isOfClass,
+  );
+  const file = join(objects, name ?? 'none');
+  const whole = readFileSync(file);
+  spoil(file);
+  const refused = await citeward('serve', '--port', '0', ...flags);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`${file} ${damage}`);
+  expect(refused.stderr).toContain('from a copy of the folder');
+  writeFileSync(file, whole);
+  const again = await serve(...flags);
+  expect(await (await fetch(`${again.url}/v1/runs/r`)).json()).toMatchObject({ rollouts: 1 });
+});
+
+function spoilSecondPage(file: string): void {
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 4_096, 8_192);
+  writeFileSync(file, bytes);
+}
 
 /** Whether a process runs; one that has ended may wait for its parent to notice. */
 function isRunning(pid: number): boolean {

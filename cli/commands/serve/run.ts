@@ -2,6 +2,7 @@
 import type { LogLine } from '../../../serve/log-lines.ts';
 import { ServeError } from '../../../serve/serve-error.ts';
 import { type Server, type ServerOptions, startServer } from '../../../serve/server.ts';
+import { PRIVATE_UMASK } from '../../../serve/state-files.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, RunError } from '../../shared/exit.ts';
 import { serveFiles } from './files.ts';
@@ -37,6 +38,8 @@ export async function serveUntilSignal(options: ServerOptions, announce: (url: s
     stopping.resolve('signal');
     if (signals > 1) void server?.kill();
   };
+  // The data is for the user who runs the server alone: workerd inherits the mask.
+  process.umask(PRIVATE_UMASK);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   try {
     server = await startServer(options);
