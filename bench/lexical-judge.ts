@@ -5,7 +5,8 @@
  *   node bench/lexical-judge.ts --data PATH [--fit], or node bench/lexical-judge.ts --speed
  */
 import { existsSync } from 'node:fs';
-import { gather, RELEVANT_COVERAGE } from '../src/lexical/gather-evidence.ts';
+import { gather } from '../src/lexical/gather-evidence.ts';
+import { RELEVANT_COVERAGE } from '../src/lexical/relevance.ts';
 import { indexSources } from '../src/lexical/source-index.ts';
 import {
   FULL_SUPPORT_MIN,

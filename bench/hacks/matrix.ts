@@ -5,7 +5,8 @@
 import { compose, createScorer, type Verification, verifyCitations } from '../../lib/index.ts';
 import { GRAMMAR_NAMES, type GrammarName } from '../../src/citations/grammars.ts';
 import type { FindingReason } from '../../src/citations/types.ts';
-import { HACK_CLASSES, type HackClass, honestResponse } from './hack-classes.ts';
+import { type HackClass, honestResponse } from './hack-class.ts';
+import { HACK_CLASSES } from './hack-classes.ts';
 import { HONEST_ROWS, type HonestRow, withAddresses } from './honest-answers.ts';
 import { REFINERS, type RefinerName, refinerRollout, SETTINGS, type Setting } from './settings.ts';
 import { wordJudge } from './word-judge.ts';

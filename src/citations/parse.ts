@@ -5,6 +5,7 @@
  * (repeated ids).
  */
 import type { InputProblem } from '../input-problem.ts';
+import { hasContentWord } from '../lexical/index.ts';
 import { MAX_SOURCES } from '../limits.ts';
 import { hasContent } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
@@ -22,8 +23,9 @@ import type { Claim, Finding, FindingCounts, FindingReason, ParsedResponse, Sour
 
 /** A claim that cites more sources than this is `ids_shotgun`. */
 export const SHOTGUN_IDS_PER_CLAIM = 5;
-/** So is a claim that cites every source, if there are at least this many. */
-const SHOTGUN_SOURCES = 4;
+/** So is a claim that cites at least this many sources, and nearly all: this share of them. */
+const SHOTGUN_SOURCES = 3;
+const SHOTGUN_SHARE = 0.8;
 /** A claim with this share of the answer's text and this many sentences is `claim_covers_answer`. */
 const COVERING_CLAIM_SHARE = 0.9;
 const COVERING_CLAIM_SENTENCES = 3;
@@ -149,6 +151,9 @@ function reportClaims(
   for (const claim of claims) {
     if (citesMany(claim, sources))
       findings.add({ reason: 'ids_shotgun', in: 'response', span: claim.element, claim: claim.index });
+    if (lacksContent(claim)) {
+      findings.add({ reason: 'claim_without_content', in: 'response', span: claim.span, claim: claim.index });
+    }
     if (coversAnswer(response, claim, block.content)) {
       findings.add({ reason: 'claim_covers_answer', in: 'response', span: claim.span, claim: claim.index });
     }
@@ -159,8 +164,13 @@ function reportClaims(
 export function citesMany({ ids }: Claim, { list }: SourceSet): boolean {
   const written = ids.filter(({ span }, n) => ids[n - 1]?.span.start !== span.start).length;
   if (written > SHOTGUN_IDS_PER_CLAIM) return true;
-  if (list.length < SHOTGUN_SOURCES || written < list.length) return false;
-  return new Set(ids.flatMap(({ source }) => source ?? [])).size === list.length;
+  if (written < SHOTGUN_SOURCES || written < SHOTGUN_SHARE * list.length) return false;
+  return new Set(ids.flatMap(({ source }) => source ?? [])).size >= SHOTGUN_SHARE * list.length;
+}
+
+/** Returns whether a claim is `claim_without_content`. One without a letter or digit is `citation_empty_claim` instead. */
+export function lacksContent({ text }: Claim): boolean {
+  return hasContent(text, 0, text.length) && !hasContentWord(text);
 }
 
 /** Returns whether a claim is `claim_covers_answer`. */

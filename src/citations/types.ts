@@ -29,6 +29,7 @@ export const FINDING_REASONS = [
   'number_not_in_source',
   'name_not_in_source',
   'claim_states_nothing',
+  'claim_without_content',
   'markup_only',
   'judge_injection_suspected',
   'citation_url_alias',

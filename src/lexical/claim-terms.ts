@@ -39,6 +39,8 @@ export class ClaimTerms {
   firstToken = new Int32Array(64);
   /** Number of tokens that are not function words. */
   contentTokens = 0;
+  /** Number of tokens that are function words neither of English nor of the claim's language. */
+  ownContent = 0;
   /** Whether the claim contains a negation. */
   negated = false;
   /** The language of the claim, or else of its sources; `null` = none that the judge knows. */
@@ -82,6 +84,7 @@ export class ClaimTerms {
       if (!isFunctionWord(language, tokens.hashes[i] ?? 0)) kept++;
     }
     this.contentTokens = content;
+    this.ownContent = kept;
     this.personal = claim.includes('?');
     const dropStops = kept > 0;
     let sentence = 0;
@@ -235,7 +238,7 @@ const CITATION_MARK = /\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20}\]/g;
 const LIST_NUMBER = /^[ \t]*\(?\d{1,2}[.)](?=[ \t])/gm;
 
 /** Replaces such marks by spaces, so that offsets stay. */
-function withoutMarks(claim: string): string {
+export function withoutMarks(claim: string): string {
   const blank = (mark: string): string => ' '.repeat(mark.length);
   return claim.replace(CITATION_MARK, blank).replace(LIST_NUMBER, blank);
 }

@@ -2,6 +2,7 @@
 import type { ClaimTerms } from './claim-terms.ts';
 import { hasNegationSign, negatesIn } from './languages.ts';
 import type { SourceTokens } from './source-index.ts';
+import type { TermMarks } from './support-model.ts';
 import type { TokenList } from './token-list.ts';
 import { onlyLooksListed } from './word-lists.ts';
 
@@ -30,8 +31,8 @@ export class EvidenceScan {
   totalWeight = 0;
   private titleWeight = 0;
   sentences = 0;
-  /** A best window contains a negation. */
-  negationInWindow = false;
+  /** Best windows that contain a negation. */
+  negations = 0;
   // The best window of the last source, as ranges of hits and of tokens; the end is exclusive.
   bestWeight = 0;
   windowFirstHit = 0;
@@ -66,7 +67,7 @@ export class EvidenceScan {
     }
     this.hitCount = 0;
     this.sentences = 0;
-    this.negationInWindow = false;
+    this.negations = 0;
   }
 
   /** Records every hit of the claim's terms in one source, in one pass over its token hashes. */
@@ -190,14 +191,7 @@ export class EvidenceScan {
     this.windowFirstToken = sentenceTokens[s] ?? 0;
     s = sentenceAt(sentenceTokens, s, source.endSentence, hitTokens[this.windowEndHit - 1] ?? 0);
     this.windowEndToken = s + 1 < source.endSentence ? (sentenceTokens[s + 1] ?? 0) : source.endToken;
-    for (let i = this.windowFirstToken; i < this.windowEndToken && !this.negationInWindow; i++) {
-      if (negatesIn(negations, hashes[i] ?? 0) && !onlyLooks(i)) this.negationInWindow = true;
-    }
-    if (!this.negationInWindow) {
-      const from = (starts[this.windowFirstToken] ?? 0) - offset;
-      const to = (ends[this.windowEndToken - 1] ?? 0) - offset;
-      this.negationInWindow = hasNegationSign(negations, text, from, to);
-    }
+    if (this.windowNegates(tokens, source, negations, onlyLooks)) this.negations++;
     for (let hit = this.windowFirstHit; hit < this.windowEndHit; hit++) {
       const term = (hitTerms[hit] ?? 0) - 1;
       if (term < 0) {
@@ -206,6 +200,47 @@ export class EvidenceScan {
       }
       this.found[term] = 1;
     }
+  }
+
+  private windowNegates(
+    { hashes, starts, ends }: TokenList,
+    { text, offset }: SourceTokens,
+    negations: number,
+    onlyLooks: (token: number) => boolean,
+  ): boolean {
+    for (let i = this.windowFirstToken; i < this.windowEndToken; i++) {
+      if (negatesIn(negations, hashes[i] ?? 0) && !onlyLooks(i)) return true;
+    }
+    const from = (starts[this.windowFirstToken] ?? 0) - offset;
+    return hasNegationSign(negations, text, from, (ends[this.windowEndToken - 1] ?? 0) - offset);
+  }
+
+  /**
+   * Returns the marks of the source whose window was found last and clears them, so that the next source begins without
+   * marks. The source's hits are `[from, to)`.
+   */
+  takeMarks(terms: ClaimTerms, tokens: TokenList, source: SourceTokens, from: number, to: number): TermMarks {
+    const { termCount } = terms;
+    const anywhere = new Uint8Array(termCount);
+    for (let hit = from; hit < to; hit++) {
+      const term = (this.hitTerms[hit] ?? 0) - 1;
+      if (term >= 0) anywhere[term] = 1;
+    }
+    // The marks of a window include the terms of all titles.
+    const found = new Uint8Array(termCount);
+    for (let hit = this.windowFirstHit; hit < this.windowEndHit; hit++) {
+      const term = (this.hitTerms[hit] ?? 0) - 1;
+      if (term >= 0) found[term] = 1;
+    }
+    for (let i = source.endToken; i < source.endTitleToken; i++) {
+      const term = terms.find(tokens.hashes[i] ?? 0) - 1;
+      if (term >= 0) found[term] = 1;
+    }
+    const opposed = this.opposed.slice(0, termCount);
+    const { negations } = this;
+    this.opposed.fill(0, 0, termCount);
+    this.negations = 0;
+    return { found, anywhere, opposed, negations };
   }
 
   private growHits(): void {

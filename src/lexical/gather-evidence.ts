@@ -4,10 +4,18 @@
  */
 import type { Span } from '../text/span.ts';
 import { ClaimTerms } from './claim-terms.ts';
+import { hasContentWord } from './content-words.ts';
 import { EvidenceScan } from './evidence-scan.ts';
 import type { Language } from './languages.ts';
+import { RELEVANT_COVERAGE, relevantSources, type SourceShare, sumOf } from './relevance.ts';
 import { EvidenceIndex, type SourceTokens } from './source-index.ts';
-import { type SupportFeatures, supportFeatures, supportProbability } from './support-model.ts';
+import {
+  type SupportFeatures,
+  supportFeatures,
+  supportProbability,
+  supportVerdict,
+  type TermMarks,
+} from './support-model.ts';
 import type { TokenList } from './token-list.ts';
 import { findVerbatim } from './verbatim.ts';
 
@@ -16,7 +24,10 @@ export type SourceSpan = { readonly source: number } & Span;
 
 /** The evidence of the cited texts for a claim, from comparing words. Offsets are UTF-16 code units. */
 export type ClaimEvidence = {
-  /** Calibrated probability, in [0, 1], that the cited texts together support the whole claim. */
+  /**
+   * Calibrated probability, in [0, 1], that the cited texts together support the whole claim; 0 for a claim without a
+   * content word.
+   */
   readonly support: number;
   /** Weighted share, in [0, 1], of the claim's content terms in the best window of one cited source. */
   readonly coverage: number;
@@ -43,16 +54,15 @@ export type ClaimEvidence = {
    * names and numbers that are compared. `null` = none that the judge knows: its word lists are English then.
    */
   readonly language: Language | null;
-  /** Each cited source once, in the order cited: the coverage of its best window, and whether it is about the claim. */
+  /**
+   * Each cited source once, in the order cited: the coverage of its best window, and whether it adds to the support of
+   * the claim.
+   */
   readonly sources: readonly { readonly source: number; readonly coverage: number; readonly relevant: boolean }[];
 };
 
 /** Shortest claim, in content tokens, that can be verbatim: shorter ones equal a source's sentence by accident. */
 const VERBATIM_MIN_CONTENT_TOKENS = 4;
-/** A source whose best window covers less of the claim than this share is not about the claim. */
-export const RELEVANT_COVERAGE = 0.25;
-/** The same share if a claim cites several sources: each supports a part of the claim, so less of it is enough. */
-const RELEVANT_COVERAGE_SHARED = 0.15;
 /** Numbers of a claim that are compared after rounding. A claim with more is a table. */
 const MAX_ROUNDED_NUMBERS = 32;
 
@@ -118,8 +128,9 @@ export function gather(
   const verbatim: SourceSpan[] = [];
   // Nearly every claim has a word that its sources lack. Only the others are compared verbatim.
   const maybeVerbatim = terms.contentTokens >= VERBATIM_MIN_CONTENT_TOKENS && everyTermFound(terms, scan);
-  const relevantFrom = sources.length > 1 ? RELEVANT_COVERAGE_SHARED : RELEVANT_COVERAGE;
-  const perSource: { source: number; coverage: number; relevant: boolean }[] = [];
+  const coverages: number[] = [];
+  /** Kept only if there are several sources, for speed. */
+  const shares: SourceShare[] = [];
   let window: SourceSpan | null = null;
   let coverage = 0;
   let from = 0;
@@ -129,7 +140,6 @@ export function gather(
     const to = hitEnds[k] ?? from;
     if (source === undefined || at === undefined) continue;
     scan.bestWindow(tokens, source, from, to, terms.negations);
-    from = to;
     const own = total === 0 ? 0 : Math.min(1, scan.bestWeight / total);
     if (own > coverage || (window === null && scan.windowEndToken > scan.windowFirstToken)) {
       coverage = Math.max(own, coverage);
@@ -141,17 +151,34 @@ export function gather(
         };
       }
     }
-    if (maybeVerbatim) {
-      const span = findVerbatim(claim, terms.tokens, tokens, source);
-      if (span !== null) verbatim.push({ source: at, start: span.start, end: span.end });
+    const copied = maybeVerbatim ? findVerbatim(claim, terms.tokens, tokens, source) : null;
+    if (copied !== null) verbatim.push({ source: at, start: copied.start, end: copied.end });
+    coverages.push(own);
+    if (sources.length > 1) {
+      const marks = scan.takeMarks(terms, tokens, source, from, to);
+      const known = knownTerms(terms, marks, tokens, source);
+      shares.push({ ...marks, known, copied: copied === null ? 0 : 1, coverage: own });
     }
-    perSource.push({ source: at, coverage: own, relevant: own >= relevantFrom });
+    from = to;
   }
   const numbers = missingNumbers(claim, terms, scan, tokens, sources);
   const names = missingNames(terms, scan);
-  const features = supportFeatures(terms, scan, numbers.length, names.length);
-  const support =
-    terms.tokens.count === 0 || sources.length === 0 ? 0 : supportProbability(features, verbatim.length > 0);
+  const all = shares.length === 0 ? null : sumOf(terms, shares);
+  const marks: TermMarks = all ?? {
+    found: scan.found,
+    opposed: scan.opposed,
+    negations: scan.negations,
+    anywhere: scan.sentencesOfTerm,
+  };
+  const features = supportFeatures(terms, scan, marks, numbers.length > 0, names.length > 0);
+  const statesNothing = sources.length === 0 || terms.ownContent === 0 || !hasContentWord(claim);
+  const support = statesNothing ? 0 : supportProbability(features, verbatim.length > 0);
+  const relevant =
+    supportVerdict(support) === 'none'
+      ? []
+      : all === null
+        ? [coverage >= RELEVANT_COVERAGE]
+        : relevantSources(terms, scan, shares, all, support);
   return {
     evidence: {
       support,
@@ -163,7 +190,11 @@ export function gather(
       negation_mismatch: features.contradiction > 0,
       content_tokens: terms.contentTokens,
       language: terms.language,
-      sources: perSource,
+      sources: positions.map((source, k) => ({
+        source,
+        coverage: coverages[k] ?? 0,
+        relevant: relevant[k] ?? false,
+      })),
     },
     features,
   };
@@ -176,6 +207,22 @@ function everyTermFound(terms: ClaimTerms, scan: EvidenceScan): boolean {
 
 function isAnywhere(scan: EvidenceScan, term: number): boolean {
   return (scan.sentencesOfTerm[term] ?? 0) > 0 || scan.inTitle[term] === 1;
+}
+
+/** Marks the terms that a source has anywhere, in its title, or as a number before rounding. */
+function knownTerms(
+  { tokens: own, termOfToken, termCount }: ClaimTerms,
+  { found, anywhere }: TermMarks,
+  tokens: TokenList,
+  source: SourceTokens,
+): Uint8Array {
+  const known = new Uint8Array(termCount);
+  for (let t = 0; t < termCount; t++) known[t] = (found[t] ?? 0) | (anywhere[t] ?? 0);
+  for (let n = 0; n < own.numberCount && n < MAX_ROUNDED_NUMBERS; n++) {
+    const term = termOfToken[own.numberTokens[n] ?? 0] ?? 0;
+    if (known[term] === 0 && isRounded(own.numberValues[n] ?? Number.NaN, tokens, [source])) known[term] = 1;
+  }
+  return known;
 }
 
 function missingNumbers(

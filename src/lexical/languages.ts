@@ -40,7 +40,7 @@ const TELLING: Readonly<Record<Worded, string>> = {
 };
 
 /** Function words of the other languages, which carry no content. Those of English are in word-lists.ts. */
-const FUNCTION_WORDS: Readonly<Record<'de' | 'fr' | 'es' | 'ru', string>> = {
+export const FUNCTION_WORDS: Readonly<Record<'de' | 'fr' | 'es' | 'ru', string>> = {
   de: `${TELLING.de} die den in im an am um es ich du man hat hatte war waren bin so wie was wo da dann hier dort bis ins`,
   fr: `${TELLING.fr} la l un de d en a on se sa son ses nous vous je tu y meme tres aussi`,
   es: `${TELLING.es} la un unos unas de en a o e u le les mi tu no ya asi`,

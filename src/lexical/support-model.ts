@@ -1,6 +1,5 @@
 /** The support model: a logistic model over six features of a claim and its cited texts. */
 import type { ClaimTerms } from './claim-terms.ts';
-import type { EvidenceScan } from './evidence-scan.ts';
 
 /** Features of a claim and its cited texts, each in [0, 1]. SUPPORT_WEIGHTS has their signs. */
 export type SupportFeatures = {
@@ -31,38 +30,54 @@ export const SUPPORT_FEATURES = [
   'personal',
 ] as const;
 
-/** Computes the features from a finished scan. */
+/** What some cited sources have of a claim: nonzero for each term that has the mark. */
+export type TermMarks = {
+  /** The term is in the best window of a source, or in a title. */
+  readonly found: ArrayLike<number>;
+  /** The term is anywhere in the text of a source; terms in titles are `found`. */
+  readonly anywhere: ArrayLike<number>;
+  /** An opposite of the term is in a best window. */
+  readonly opposed: ArrayLike<number>;
+  /** Best windows with a negation. */
+  readonly negations: number;
+};
+
+/** The weight of each term, and their sum. */
+export type TermWeights = { readonly weights: ArrayLike<number>; readonly totalWeight: number };
+
+/** Computes the features of a claim and some of its sources. */
 export function supportFeatures(
   terms: ClaimTerms,
-  scan: EvidenceScan,
-  missingNumbers: number,
-  missingNames: number,
+  { weights, totalWeight }: TermWeights,
+  marks: TermMarks,
+  missingNumber: boolean,
+  missingName: boolean,
 ): SupportFeatures {
   let found = 0;
   let anywhere = 0;
-  let against = terms.negated && !scan.negationInWindow;
+  let against = terms.negated && marks.negations === 0;
   for (let t = 0; t < terms.termCount; t++) {
-    const weight = scan.weights[t] ?? 0;
-    const inWindow = scan.found[t] === 1;
+    const weight = weights[t] ?? 0;
+    const inWindow = (marks.found[t] ?? 0) !== 0;
     if (inWindow) found += weight;
-    else if (scan.opposed[t] === 1) against = true;
-    if (inWindow || (scan.sentencesOfTerm[t] ?? 0) > 0) anywhere += weight;
+    else if ((marks.opposed[t] ?? 0) !== 0) against = true;
+    if (inWindow || (marks.anywhere[t] ?? 0) !== 0) anywhere += weight;
     else if (terms.reversing[t] === 1) against = true;
   }
-  const total = scan.totalWeight === 0 ? 1 : scan.totalWeight;
+  const total = totalWeight === 0 ? 1 : totalWeight;
   const cover = Math.min(1, found / total);
   return {
     closeness: cover * cover * cover * cover,
     anywhere: Math.min(1, anywhere / total),
-    missing_number: missingNumbers > 0 ? 1 : 0,
-    missing_name: missingNames > 0 ? 1 : 0,
+    missing_number: missingNumber ? 1 : 0,
+    missing_name: missingName ? 1 : 0,
     contradiction: against ? cover : 0,
     personal: terms.personal ? 1 : 0,
   };
 }
 
 /** Name and version of the built-in lexical judge in results and judgment keys. Raise it if any answer changes. */
-export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-3';
+export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-4';
 
 /**
  * Logistic model fitted by `bench/lexical-judge.ts --fit` on the tuning part of four public development sets

@@ -6,7 +6,7 @@ import { ASCII_FOLD, isApostrophe } from './character-classes.ts';
 import { addUnit, HASH_SEED, hashTable, hashWord, lookUp, stemOf } from './token-hash.ts';
 
 /** Function words. They carry no content, so coverage and token counts leave them out. */
-const STOP_WORDS =
+export const STOP_WORDS =
   'a an the this that these those and or but nor so yet if then than as of at by for from in into on onto to with ' +
   'within about over under between through during per via is am are was were be been being do does did done doing ' +
   'have has had having will would shall should can could may might must i me my mine we us our ours you your yours ' +

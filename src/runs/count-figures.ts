@@ -21,6 +21,10 @@ export const storedCountsSchema = z.strictObject({
   tokens: momentSumsSchema,
   checked: countSchema.describe('Rollouts whose findings are known.'),
   findings: countByName,
+  found: z
+    .strictObject({ rollouts: countSchema, reasons: countByName })
+    .exactOptional()
+    .describe('Rollouts that have each finding. Absent = none checked, or stored by an earlier version.'),
   judged: countByName.describe('Rollouts that have the criterion.'),
   passed: countByName,
   agreement: momentSumsSchema.exactOptional().describe('Of the judges; absent = no rollout has several.'),
@@ -48,7 +52,13 @@ export const countFigures = {
     tokens: meanSchema.describe('Length of the response in tokens, where the trainer sends it.'),
   }),
   findings: z
-    .strictObject({ rollouts: countSchema.describe('Rollouts whose findings are known.'), reasons: countByName })
+    .strictObject({
+      rollouts: countSchema.describe('Rollouts whose findings are known.'),
+      reasons: countByName,
+      shares: z
+        .record(z.string(), z.number().min(0).max(1))
+        .describe('Share of the rollouts that have the finding. Steps that an earlier version recorded have none.'),
+    })
     .describe('Number of findings by reason.'),
   agreement: meanSchema
     .exactOptional()
@@ -95,6 +105,7 @@ export class CountFigures {
   readonly #tokens = new Moments();
   #checked = 0;
   readonly #findings = new Tally();
+  readonly #found = { rollouts: 0, reasons: new Tally() };
   readonly #judged = new Tally();
   readonly #passed = new Tally();
   readonly #agreement = new Moments();
@@ -119,8 +130,12 @@ export class CountFigures {
     if (citations !== null) this.#citations.add(citations);
     if (chars !== null) this.#chars.add(chars);
     if (tokens !== null) this.#tokens.add(tokens);
-    if (findings !== null) this.#checked++;
-    this.#findings.merge(findings ?? {});
+    if (findings !== null) {
+      this.#checked++;
+      this.#findings.merge(findings);
+      this.#found.rollouts++;
+      for (const reason of Object.keys(findings)) this.#found.reasons.add(reason);
+    }
     for (const { name, passed } of namedCriteria(criteria ?? '')) {
       this.#judged.add(name);
       if (passed) this.#passed.add(name);
@@ -145,6 +160,8 @@ export class CountFigures {
     this.#tokens.merge(other.tokens);
     this.#checked += other.checked;
     this.#findings.merge(other.findings);
+    this.#found.rollouts += other.found?.rollouts ?? 0;
+    this.#found.reasons.merge(other.found?.reasons ?? {});
     this.#judged.merge(other.judged);
     this.#passed.merge(other.passed);
     if (other.agreement !== undefined) this.#agreement.merge(other.agreement);
@@ -165,6 +182,11 @@ export class CountFigures {
     return Object.fromEntries([...this.#metrics].map(([name, moments]) => [name, read(moments)]));
   }
 
+  get #shares(): Record<string, number> {
+    const { rollouts, reasons } = this.#found;
+    return Object.fromEntries(Object.entries(reasons.counts).map(([reason, n]) => [reason, n / rollouts]));
+  }
+
   get stored(): StoredCounts {
     return {
       claims: this.#claims.sums,
@@ -173,6 +195,9 @@ export class CountFigures {
       tokens: this.#tokens.sums,
       checked: this.#checked,
       findings: this.#findings.counts,
+      ...(this.#found.rollouts === 0
+        ? {}
+        : { found: { rollouts: this.#found.rollouts, reasons: this.#found.reasons.counts } }),
       judged: this.#judged.counts,
       passed: this.#passed.counts,
       ...(this.#agreement.count === 0 ? {} : { agreement: this.#agreement.sums }),
@@ -192,7 +217,7 @@ export class CountFigures {
       claims: meanOf(this.#claims),
       citations: meanOf(this.#citations),
       lengths: { chars: meanOf(this.#chars), tokens: meanOf(this.#tokens) },
-      findings: { rollouts: this.#checked, reasons: this.#findings.counts },
+      findings: { rollouts: this.#checked, reasons: this.#findings.counts, shares: this.#shares },
       ...(this.#agreement.count === 0 ? {} : { agreement: meanOf(this.#agreement) }),
       ...(this.#persistent.count === 0 ? {} : { persistent_reward: meanOf(this.#persistent) }),
       ...this.#judges,

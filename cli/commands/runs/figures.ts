@@ -25,6 +25,7 @@ export function figuresOf(step: RunStep): Figure[] {
     ['outcome/mean', outcome?.mean ?? null],
     ...Object.entries(metrics).map(([name, { mean }]) => [`metric/${name}`, mean] as const),
     ...Object.entries(findings.reasons).map(([reason, n]) => [`finding/${reason}`, n / findings.rollouts] as const),
+    ...Object.entries(findings.shares).map(([reason, share]) => [`finding_share/${reason}`, share] as const),
     ...Object.entries(criteria).map(([name, { pass_rate }]) => [`criterion/${name}`, pass_rate] as const),
     ['group/count', groups],
     ['group/mean_std', spread.mean_std],

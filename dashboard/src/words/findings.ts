@@ -67,8 +67,8 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
   },
   citation_id_repeated: {
     title: 'Id repeated in one citation',
-    meaning: 'The repeated id counts once.',
-    weight: 'note',
+    meaning: 'The repeated id counts once as a citation, and says nothing more.',
+    weight: 'warning',
   },
   citation_url_alias: {
     title: 'Another spelling of a page',
@@ -88,7 +88,7 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
   source_empty: { title: 'Empty source', meaning: 'The source has no text.', weight: 'note' },
   ids_shotgun: {
     title: 'Cites very many sources',
-    meaning: 'A claim that cites nearly every source does not show where it comes from.',
+    meaning: 'A claim that cites more than five sources, or nearly all, does not show where it comes from.',
     weight: 'warning',
   },
   claim_covers_answer: {
@@ -115,6 +115,11 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
     title: 'Claim that states nothing',
     meaning: 'The claim is a question, a list of words or a refusal, which no source supports.',
     weight: 'warning',
+  },
+  claim_without_content: {
+    title: 'Claim without content',
+    meaning: 'The claim has function words only, such as “The”, so no source supports it.',
+    weight: 'fault',
   },
   citation_missing: {
     title: 'No citation',

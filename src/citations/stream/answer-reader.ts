@@ -5,7 +5,7 @@
 import { MAX_CLAIMS, MAX_COMPARED_CHARS } from '../../limits.ts';
 import { hasContent } from '../../text/characters.ts';
 import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from '../lexical-evidence.ts';
-import { citesMany } from '../parse.ts';
+import { citesMany, lacksContent } from '../parse.ts';
 import type { Claim, SourceSet } from '../types.ts';
 import { CitationFindings, type EventList } from './events.ts';
 import type { StreamedTag, StreamedText } from './streamed-text.ts';
@@ -72,6 +72,7 @@ export function inspectClaim(claim: Claim, citation: number, context: ReaderCont
   if (!hasContent(claim.text, 0, claim.text.length)) return null;
   if (citesMany(claim, context.sources))
     context.events.addFinding('ids_shotgun', claim.element, context.answer, citation);
+  if (lacksContent(claim)) context.events.addFinding('claim_without_content', claim.span, context.answer, citation);
   if (context.comparison === null) return null;
   return context.comparison.compare(claim, new CitationFindings(context.events, context.answer, citation));
 }

@@ -1,11 +1,11 @@
 /**
- * Plans the judgments of a refiner rollout: parses the response, decides what needs no judge (invented ids, empty
- * claims, the verbatim gate), and puts the rest into rubric requests and one citations request.
+ * Plans the judgments of a refiner rollout: parses the response, decides what needs no judge (invented ids, claims
+ * without content, the verbatim gate), and puts the rest into rubric requests and one citations request.
  */
 import { canonicalAnswer } from '../../citations/canonical-answer.ts';
 import type { GrammarName } from '../../citations/grammars.ts';
 import { evidenceOfClaims } from '../../citations/lexical-evidence.ts';
-import { parseResponse, scorableResponse, sizeProblems } from '../../citations/parse.ts';
+import { lacksContent, parseResponse, scorableResponse, sizeProblems } from '../../citations/parse.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../../citations/types.ts';
 import { countProblems, countsOf } from '../../family/counts.ts';
@@ -173,7 +173,8 @@ function inputProblems(
 }
 
 /**
- * Decides what needs no judge: invented ids, empty claims, and with `verbatim_gate` claims that copy source sentences.
+ * Decides what needs no judge: invented ids, claims without content, and with `verbatim_gate` claims that copy source
+ * sentences.
  */
 function plannedClaims(
   parsed: ParsedResponse,
@@ -183,7 +184,7 @@ function plannedClaims(
   return parsed.claims
     .filter((claim) => claim.duplicate_of === null)
     .map((claim) => {
-      if (claim.text.length === 0 || claim.ids.every(({ source }) => source === null)) {
+      if (claim.text.length === 0 || lacksContent(claim) || claim.ids.every(({ source }) => source === null)) {
         return { claim, support: 0 as const, relevance: claim.ids.map(() => false) };
       }
       const copied = new Set(

@@ -54,6 +54,7 @@ const OF_CLAIMS: ReadonlySet<string> = new Set([
   'number_not_in_source',
   'name_not_in_source',
   'claim_states_nothing',
+  'claim_without_content',
 ]);
 
 /** `toEqual` for JSON values, ten times faster if they are equal. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { honestResponse } from '../../../bench/hacks/hack-classes.ts';
+import { honestResponse } from '../../../bench/hacks/hack-class.ts';
 import { HONEST_ROWS, withAddresses } from '../../../bench/hacks/honest-answers.ts';
 import { WRITTEN } from '../../../bench/hacks/written.ts';
 import { CITATION_POLICIES } from '../../../src/citations/citation-policy.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { GrammarName } from '../../../src/citations/grammars.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
-import type { FindingReason, ParsedResponse } from '../../../src/citations/types.ts';
+import type { FindingReason, ParsedResponse, SourceSet } from '../../../src/citations/types.ts';
 
 const SOURCES = sourcesFromList(
   ['S1', 'S2', 'S3', 'doc-4', '源1', 'a b'].map((id) => ({ id, text: `Text of ${id} about the bridge.` })),
@@ -25,24 +25,24 @@ describe('claims of the snippet grammar', () => {
     ['unquoted id', '<snippet id=S1>It opened in 1937.</snippet>', [['It opened in 1937.', ['S1']]]],
     [
       'double and single quotes',
-      `<snippet id="S1">A.</snippet> <snippet id='S2'>B.</snippet>`,
+      `<snippet id="S1">Aare.</snippet> <snippet id='S2'>Bern.</snippet>`,
       [
-        ['A.', ['S1']],
-        ['B.', ['S2']],
+        ['Aare.', ['S1']],
+        ['Bern.', ['S2']],
       ],
     ],
-    ['several ids without spaces', '<snippet id=S1,S2,doc-4>A.</snippet>', [['A.', ['S1', 'S2', 'doc-4']]]],
-    ['several ids with spaces, unquoted', '<snippet id=S1, S2 , S3>A.</snippet>', [['A.', ['S1', 'S2', 'S3']]]],
-    ['several ids with spaces, quoted', '<snippet id="S1, S2">A.</snippet>', [['A.', ['S1', 'S2']]]],
+    ['several ids without spaces', '<snippet id=S1,S2,doc-4>Aare.</snippet>', [['Aare.', ['S1', 'S2', 'doc-4']]]],
+    ['several ids with spaces, unquoted', '<snippet id=S1, S2 , S3>Aare.</snippet>', [['Aare.', ['S1', 'S2', 'S3']]]],
+    ['several ids with spaces, quoted', '<snippet id="S1, S2">Aare.</snippet>', [['Aare.', ['S1', 'S2']]]],
     [
       'semicolons and full-width commas',
-      '<snippet id="S1;S2，S3、源1">A.</snippet>',
-      [['A.', ['S1', 'S2', 'S3', '源1']]],
+      '<snippet id="S1;S2，S3、源1">Aare.</snippet>',
+      [['Aare.', ['S1', 'S2', 'S3', '源1']]],
     ],
-    ['attribute ids', '<snippet ids=S1,S2>A.</snippet>', [['A.', ['S1', 'S2']]]],
-    ['any case', '<SNIPPET ID=S1>A.</Snippet>', [['A.', ['S1']]]],
-    ['spaces around =', '<snippet id = "S1" >A.</snippet >', [['A.', ['S1']]]],
-    ['other attributes', '<snippet lang="x > y" id=S1 n=2>A.</snippet>', [['A.', ['S1']]]],
+    ['attribute ids', '<snippet ids=S1,S2>Aare.</snippet>', [['Aare.', ['S1', 'S2']]]],
+    ['any case', '<SNIPPET ID=S1>Aare.</Snippet>', [['Aare.', ['S1']]]],
+    ['spaces around =', '<snippet id = "S1" >Aare.</snippet >', [['Aare.', ['S1']]]],
+    ['other attributes', '<snippet lang="x > y" id=S1 n=2>Aare.</snippet>', [['Aare.', ['S1']]]],
     [
       'a claim with <',
       '<snippet id=S1>The effect was small (p < 0.05, n<30).</snippet>',
@@ -55,8 +55,8 @@ describe('claims of the snippet grammar', () => {
       '<snippet id=S1>\r\n  It opened\r\nin 1937.\r\n</snippet>',
       [['It opened\r\nin 1937.', ['S1']]],
     ],
-    ['a known id with a space', '<snippet id="a b">A.</snippet>', [['A.', ['a b']]]],
-    ['typographic quotes', '<snippet id=“S1”>A.</snippet>', [['A.', ['S1']]]],
+    ['a known id with a space', '<snippet id="a b">Aare.</snippet>', [['Aare.', ['a b']]]],
+    ['typographic quotes', '<snippet id=“S1”>Aare.</snippet>', [['Aare.', ['S1']]]],
     ['any script', '<snippet id=源1>准点率升至99.83%。</snippet>', [['准点率升至99.83%。', ['源1']]]],
   ])('%s', (_name, inner, expected) => {
     const parsed = parse(`<answer>${inner}</answer>`);
@@ -102,6 +102,7 @@ describe('findings', () => {
       '<answer><snippet id=S1,S2,S3,doc-4,源1,S9>It opened.</snippet></answer>',
       '<snippet id=S1,S2,S3,doc-4,源1,S9>It opened.</snippet>',
     ],
+    ['claim_without_content', '<answer>It opened. <snippet id=S1>The.</snippet></answer>', 'The.'],
     [
       'claim_covers_answer',
       '<answer><snippet id=S1>It opened in 1937. It is red. It is long.</snippet></answer>',
@@ -345,5 +346,31 @@ describe('sources of tool output', () => {
 
   it('ends an unclosed source at the end of its wrapper', () => {
     expect(parseSources('<tool_output><snippet id=S1>One two</tool_output>').list[0]?.text).toBe('One two');
+  });
+});
+
+describe('sprayed citations', () => {
+  const sourcesOf = (count: number): SourceSet =>
+    sourcesFromList(Array.from({ length: count }, (_, n) => ({ id: `S${n + 1}`, text: `Text ${n + 1}.` })));
+  it.each([
+    [2, 2, false],
+    [3, 2, false],
+    [3, 3, true],
+    [4, 3, false],
+    [4, 4, true],
+    [5, 4, true],
+    [6, 4, false],
+    [6, 5, true],
+    [50, 5, false],
+    [50, 6, true],
+  ])('of %i sources, %i: %s', (sources, cited, isSprayed) => {
+    const markers = Array.from({ length: cited }, (_, n) => `[S${n + 1}]`).join(' ');
+    const { counts } = parseResponse(`It opened in 1876. ${markers}`, sourcesOf(sources), { grammar: 'bracket' });
+    expect(counts.ids_shotgun).toBe(isSprayed ? 1 : undefined);
+  });
+
+  it('that repeat their ids are counted once for each repetition', () => {
+    const { counts } = parseResponse('It is 1876 . [S1] [S2] [S3] [S2] [S1]', sourcesOf(3), { grammar: 'bracket' });
+    expect(counts).toEqual({ ids_shotgun: 1, citation_id_repeated: 2 });
   });
 });

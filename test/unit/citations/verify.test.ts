@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { WRITTEN } from '../../../bench/hacks/written.ts';
+import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { withOffsets } from '../../../src/citations/offset-units.ts';
+import { sourcesFromList } from '../../../src/citations/sources.ts';
+import { createIncrementalVerifier } from '../../../src/citations/stream/verifier.ts';
 import { type Verification, type VerifyInput, verifyCitations } from '../../../src/citations/verify.ts';
 
 const TOOL_OUTPUT =
@@ -25,6 +29,7 @@ describe('lexical findings, at their place in the response', () => {
     ],
     ['number_not_in_source', '<snippet id=S2>The main span measures 1,820 metres.</snippet>', ['1,820']],
     ['name_not_in_source', '<snippet id=S1>The bridge work was led by Gustave Eiffel.</snippet>', ['Gustave Eiffel']],
+    ['claim_without_content', '<snippet id=S2>The.</snippet> <snippet id=S2>It is 1,280.</snippet>', ['The.']],
     ['claim_states_nothing', '<snippet id=S2>How long is the span?</snippet>', ['How long is the span?']],
     [
       'claim_states_nothing',
@@ -143,4 +148,42 @@ it('throws unless exactly one of tool_output and sources is given', () => {
   const both = { response: '', tool_output: '', sources: [] };
   expect(() => verifyCitations(both, { evidence: 'none' })).toThrow(TypeError);
   expect(() => verifyCitations({ response: '' }, { evidence: 'none' })).toThrow(TypeError);
+});
+
+describe('a claim without a content word', () => {
+  const sources = ['https://a.example/1', 'https://a.example/2', 'https://a.example/3'].map((url, n) => ({
+    id: url,
+    text: `The span of bridge ${n} is 1,280 metres.`,
+    url,
+  }));
+  const numbered = sources.map(({ text }, n) => ({ id: `S${n + 1}`, text }));
+
+  it.each(GRAMMAR_NAMES)(
+    'is reported in the grammar %s, with and without evidence, at once and while it is written',
+    (grammar) => {
+      const given = grammar === 'link' ? sources : numbered;
+      const cited = WRITTEN[grammar]({ text: 'The.', ids: [given[1]?.id ?? ''] });
+      const response = `<answer>It is long. ${cited} It is old.</answer>`;
+      for (const evidence of ['none', 'lexical'] as const) {
+        const verified = verifyCitations({ response, sources: given, grammar, answer: 'first' }, { evidence });
+        expect(at(response, verified, 'claim_without_content'), evidence).toEqual(['The.']);
+        const verifier = createIncrementalVerifier({
+          sources: sourcesFromList(given),
+          grammar,
+          answer: 'first',
+          evidence,
+        });
+        const events = [...response].flatMap((unit) => verifier.push(unit)).concat(verifier.finish().events);
+        const found = events.filter((event) => event.type === 'finding' && event.reason === 'claim_without_content');
+        expect(found, evidence).toHaveLength(1);
+        expect(verified.claims[0]?.evidence?.support ?? 0).toBe(0);
+      }
+    },
+  );
+
+  it.each(['The', '的', 'の', '그리고', 'في', 'और', 'และ'])('is one in its language: %s', (text) => {
+    const response = `${text} [S1]`;
+    const verified = verifyCitations({ response, sources: numbered, grammar: 'bracket' }, { evidence: 'none' });
+    expect(verified.claims[0]?.findings).toEqual(['claim_without_content']);
+  });
 });

@@ -20,7 +20,7 @@ const STEP: RunStep = {
   claims: { rollouts: 15, mean: 4.5 },
   citations: { rollouts: 0, mean: null },
   lengths: { chars: { rollouts: 16, mean: 900 }, tokens: { rollouts: 0, mean: null } },
-  findings: { rollouts: 16, reasons: { citation_id_unknown: 4 } },
+  findings: { rollouts: 16, reasons: { citation_id_unknown: 4 }, shares: { citation_id_unknown: 0.125 } },
   criteria: { positive_1: { rollouts: 15, pass_rate: 0.6 } },
 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { HACK_CLASSES, honestResponse } from '../../../bench/hacks/hack-classes.ts';
+import { honestResponse } from '../../../bench/hacks/hack-class.ts';
+import { HACK_CLASSES } from '../../../bench/hacks/hack-classes.ts';
 import { HONEST_ROWS, type HonestRow, withAddresses } from '../../../bench/hacks/honest-answers.ts';
 import { WRITTEN } from '../../../bench/hacks/written.ts';
 import { createScorer, lexicalJudge, type RecipeInput, verifyCitations } from '../../../lib/index.ts';
@@ -32,8 +33,8 @@ describe('an answer earns the same in every grammar', () => {
       const row = grammar === 'link' ? withAddresses(plain) : plain;
       for (const { name, response } of [{ name: 'honest', response: honestResponse }, ...HACK_CLASSES]) {
         const [inSnippets, written] = [response(row, WRITTEN.snippet), response(row, WRITTEN[grammar])];
-        // An unclosed mark stays in the text that judges read.
-        if (name === 'unclosed_citation') continue;
+        // An unclosed mark stays in the text that judges read, and so does a repeated id in a snippet tag.
+        if (name === 'unclosed_citation' || name === 'spray_repeated') continue;
         // Some classes cannot be written in every grammar, such as one marker for several sentences.
         if (claimsOf(row, inSnippets, 'snippet') !== claimsOf(row, written, grammar)) continue;
         compared.add(name);

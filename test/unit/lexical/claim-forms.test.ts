@@ -134,7 +134,41 @@ describe('several cited sources', () => {
 
   it('one that shares a word or two is not', () => {
     const stranger = 'The council of the next valley met on a Monday to talk about sheep.';
-    expect(gather(claim, texts[0] ?? '', stranger).sources.map(({ relevant }) => relevant)).toEqual([true, false]);
+    const cited = [...texts, stranger];
+    expect(gather(claim, ...cited).sources.map(({ relevant }) => relevant)).toEqual([true, true, true, false]);
+  });
+
+  it('none is relevant to a claim that they do not support together', () => {
+    expect(gather(claim, texts[0] ?? '', texts[1] ?? '').support).toBeLessThan(0.136);
+    expect(gather(claim, texts[0] ?? '', texts[1] ?? '').sources.map(({ relevant }) => relevant)).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  it('only those that add to the support are relevant: sources that name its subject do not', () => {
+    const opened = 'The Velmere bridge was opened in 1876.';
+    const others = [
+      'The Velmere bridge is painted green.',
+      'Trams have crossed the Velmere bridge since it was widened.',
+    ];
+    const relevant = (...cited: string[]): boolean[] => gather(opened, ...cited).sources.map((one) => one.relevant);
+    expect(relevant(opened, ...others)).toEqual([true, false, false]);
+    expect(relevant(...others)).toEqual([false, false]);
+    expect(relevant(...others, 'In 1876 the mayor opened the bridge of Velmere.')).toEqual([false, false, true]);
+    expect(relevant(opened, 'In 1876 the mayor opened the bridge of Velmere.')).toEqual([true, true]);
+  });
+
+  it('a year that one source has and a name that another has make both relevant', () => {
+    const cited = ['Ada Brunn drew the Velmere bridge.', 'The bridge was opened in 1876.', 'The bridge is green.'];
+    const built = gather('The Velmere bridge, drawn by Ada Brunn, was opened in 1876.', ...cited);
+    expect(built.sources.map(({ relevant }) => relevant)).toEqual([true, true, false]);
+  });
+
+  it('a number before rounding is what its source adds', () => {
+    const cited = ['Exactly 1,183,204 people crossed it.', 'People crossed the Velmere bridge on foot.'];
+    const crossed = gather('About 1.2 million people crossed the Velmere bridge.', ...cited);
+    expect(crossed.sources.map(({ relevant }) => relevant)).toEqual([true, true]);
   });
 
   it('a single source must have a quarter of the claim', () => {

@@ -122,7 +122,11 @@ describe('the summary of a step', () => {
     expect(step.claims).toEqual({ rollouts: 2, mean: 3 });
     expect(step.citations).toEqual({ rollouts: 2, mean: 6 });
     expect(step.lengths).toEqual({ chars: { rollouts: 2, mean: 100 }, tokens: { rollouts: 1, mean: 30 } });
-    expect(step.findings).toEqual({ rollouts: 2, reasons: { quote_not_in_source: 2 } });
+    expect(step.findings).toEqual({
+      rollouts: 2,
+      reasons: { quote_not_in_source: 2 },
+      shares: { quote_not_in_source: 0.5 },
+    });
     expect(step.criteria).toEqual({
       negative_1: { rollouts: 1, pass_rate: 1 },
       positive_1: { rollouts: 2, pass_rate: 1 },
