@@ -12,11 +12,11 @@ import {
   batchErrorSchema,
 } from '../../src/wire/batches/batch.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
-import { BATCH_MESSAGE_VERSION } from './batch-messages.ts';
+import { NEW_BATCH_VERSION } from './batch-messages.ts';
 import type { TaskCounts } from './task-table.ts';
 
 const newBatchSchema = z.looseObject({
-  v: z.union([z.literal(1), z.literal(BATCH_MESSAGE_VERSION)]),
+  v: z.union([z.literal(1), z.literal(NEW_BATCH_VERSION)]),
   id: z.string(),
   project: z.string().default(DEFAULT_PROJECT),
   endpoint: z.enum(BATCH_ENDPOINTS),
@@ -51,6 +51,17 @@ const recordSchema = z
     announced: z.boolean(),
     /** Whether the stored results of the chunks were deleted. */
     cleared: z.boolean(),
+    /** How far the steps of the finaliser have come; absent = no step has ended. */
+    assembly: z
+      .looseObject({
+        /** Chunks that are merged: those before this position. */
+        next: z.int(),
+        merged: z.array(z.looseObject({ name: z.string(), output: z.int(), error: z.int() }).readonly()).readonly(),
+        /** Requests without a line, because the input file was deleted. */
+        lost: z.int(),
+      })
+      .readonly()
+      .exactOptional(),
   })
   .readonly();
 

@@ -9,6 +9,7 @@ import {
   type ClaimedTask,
   FINALISE,
   type FinalChunk,
+  type FinalStep,
   type NewBatch,
   type TaskReport,
   VALIDATE,
@@ -27,9 +28,15 @@ import {
 } from './batch-timing.ts';
 import { chunkOf, type TaskRow, TaskTable, triesOf } from './task-table.ts';
 
+/**
+ * Reads of R2 in one step of the finaliser. An invocation may make 10,000 requests to the platform's services on the paid
+ * plan; the rest of them is for the writes, one for each 8 MiB.
+ */
+const FINAL_STEP_READS = 2_000;
+
 /** The line range of the two tasks without lines: validation and the finaliser. */
 const NO_LINES = { first_line: 0, requests: 0, start: 0, end: 0 };
-const NO_COUNTS = { completed: 0, failed: 0 };
+const NO_COUNTS = { completed: 0, failed: 0, parts: 0 };
 
 export class BatchState {
   readonly #sql: SqlStorage;
@@ -38,9 +45,12 @@ export class BatchState {
   #made = false;
   /** The last parsed record. Reads are frequent, so a record is parsed again only if its text differs. */
   #read: { readonly text: string; readonly record: BatchRecord } | null = null;
+  readonly #stepReads: number;
 
-  constructor(sql: SqlStorage, now: () => number) {
+  /** @param stepReads reads of R2 that one step of the finaliser makes at most. */
+  constructor(sql: SqlStorage, now: () => number, stepReads = FINAL_STEP_READS) {
     this.#sql = sql;
+    this.#stepReads = stepReads;
     this.#now = now;
     this.#tasks = new TaskTable(sql);
   }
@@ -121,7 +131,7 @@ export class BatchState {
     this.#tasks.hold(n, token, this.#now() + TASK_LEASE_MS);
     const { batch } = record;
     if (n === VALIDATE) return { kind: 'validate', token, batch };
-    if (n === FINALISE) return { kind: 'finalise', token, batch, chunks: this.#finalChunks(record) };
+    if (n === FINALISE) return { kind: 'finalise', token, batch, ...this.#finalStep(record) };
     return { kind: 'chunk', token, batch, n, chunk: chunkOf(row), tries: triesOf(row) };
   }
 
@@ -154,7 +164,8 @@ export class BatchState {
         break;
       case 'again':
         if (!this.#tasks.isHeldWith(n, token)) return;
-        this.#tasks.repeat(n, report, report.tries, this.#nextRound(record, row.rounds, report.retry_after_s));
+        if (report.handed_on === true) this.#tasks.handOn(n, report, report.tries);
+        else this.#tasks.repeat(n, report, report.tries, this.#nextRound(record, row.rounds, report.retry_after_s));
         break;
       case 'broke': {
         if (!this.#tasks.isHeldWith(n, token)) return;
@@ -168,11 +179,24 @@ export class BatchState {
         this.#tasks.skip(n);
         this.#endEarly(record, 'input_gone');
         break;
+      case 'merged': {
+        // The chunks that it merged are those of the claim, so its report counts only with the lease.
+        if (record.status !== 'finalizing' || !this.#tasks.isHeldWith(n, token)) return;
+        const { next, merged, lost } = assemblyOf(record);
+        const position = next + this.#finalStep(record).chunks.length;
+        this.#write({
+          ...record,
+          assembly: { next: position, merged: [...merged, report.merged], lost: lost + report.lost },
+        });
+        this.#tasks.goOn(n);
+        break;
+      }
       case 'finalised': {
         if (record.status !== 'finalizing') return;
         this.#tasks.finish(n, NO_COUNTS);
         const files = { output: report.output, error: report.error };
-        this.#transition({ ...record, files, ...errorsOfLost(report.lost) }, endOf(record));
+        const lost = assemblyOf(record).lost + report.lost;
+        this.#transition({ ...record, files, ...errorsOfLost(lost) }, endOf(record));
         return;
       }
     }
@@ -267,14 +291,20 @@ export class BatchState {
     return Math.min(wanted, Math.max(now + CHUNK_BACKOFF_MS, batch.expires_at - LAST_ROUND_MS));
   }
 
-  #finalChunks({ ended_by }: BatchRecord): FinalChunk[] {
-    const unsent = ended_by.includes('cancellation') ? 'batch_cancelled' : 'batch_expired';
-    return this.#tasks.chunks().map((row) => ({
-      ...chunkOf(row),
-      n: row.n,
-      finished: row.completed + row.failed,
-      unsent,
-    }));
+  /** The next step of the finaliser. The same until its report, so that a lost step is repeated. */
+  #finalStep(record: BatchRecord): FinalStep {
+    const unsent = record.ended_by.includes('cancellation') ? 'batch_cancelled' : 'batch_expired';
+    const { next, merged } = assemblyOf(record);
+    const all = this.#tasks.chunks();
+    const chunks: FinalChunk[] = [];
+    // A merged part is read from two objects, in the last step.
+    let reads = 2 * merged.length;
+    for (const row of all.slice(next)) {
+      reads += readsOf(row);
+      if (reads > this.#stepReads && chunks.length > 0) break;
+      chunks.push({ ...chunkOf(row), n: row.n, finished: row.completed + row.failed, unsent });
+    }
+    return { chunks, merged, last: next + chunks.length === all.length };
   }
 
   /** Records a reason (expiry, cancellation, deleted input file) after which no further chunk starts. */
@@ -292,6 +322,15 @@ export class BatchState {
   #write(record: BatchRecord): void {
     this.#sql.exec('UPDATE batch_v1 SET record = ?', JSON.stringify(record));
   }
+}
+
+/** Reads of R2 that the results of a chunk take at most: its parts, and its lines in the input if it has unsent ones. */
+function readsOf({ parts, rounds, requests, completed, failed }: TaskRow): number {
+  return (parts ?? Math.min(requests, rounds + 1)) + (completed + failed < requests ? 1 : 0);
+}
+
+function assemblyOf({ assembly }: BatchRecord): NonNullable<BatchRecord['assembly']> {
+  return assembly ?? { next: 0, merged: [], lost: 0 };
 }
 
 /** Returns whether the task may still start. */

@@ -12,6 +12,11 @@ export const MESSAGE_TRUST_MS = 120_000;
 /** The alarm of a running batch goes off this often. */
 export const BATCH_WATCH_MS = 5_000;
 
+/** A consumer takes no further line of a chunk after this time, and hands the rest on: the platform ends it at 15 minutes. */
+export const CHUNK_WORK_MS = 12 * 60 * 1000;
+/** While a chunk is scored, its results are stored this often. */
+export const CHUNK_STORE_MS = 30_000;
+
 /** A chunk whose judge is down waits this long, doubled each round up to the maximum. */
 export const CHUNK_BACKOFF_MS = 5_000;
 export const CHUNK_MAX_BACKOFF_MS = 10 * 60 * 1000;

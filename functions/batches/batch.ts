@@ -38,9 +38,10 @@ export class Batch extends DurableObject<Environment> {
   /** The status that the list in D1 has, and the time of the last update. */
   #listed = { status: '', tried_at: 0 };
 
-  constructor(state: DurableObjectState, environment: Environment) {
+  /** @param finalStepReads reads of R2 in one step of the finaliser. Default: BatchState's. */
+  constructor(state: DurableObjectState, environment: Environment, finalStepReads?: number) {
     super(state, environment);
-    this.#state = new BatchState(state.storage.sql, () => Date.now());
+    this.#state = new BatchState(state.storage.sql, () => Date.now(), finalStepReads);
   }
 
   /** Creates the batch and starts its validation. Idempotent. */

@@ -5,9 +5,13 @@
  */
 import * as z from 'zod';
 import type { OutputLine } from '../../src/wire/batches/result-line.ts';
+import { PartWriter } from '../storage/part-writer.ts';
 import { stored } from '../storage/stored.ts';
 import { MAX_R2_BULK_KEYS } from '../storage/uploads.ts';
 import type { ChunkCounts } from './batch-messages.ts';
+
+/** The two files of results of a batch. */
+export type ResultFile = OutputLine['file'];
 
 /** A result, with the number of its line in the input file. */
 export type FinishedLine = OutputLine & { readonly line: number };
@@ -98,6 +102,20 @@ export class ChunkResults {
   async open(batch: string, n: number, part: number): Promise<OpenPart | null> {
     const object = await stored('r2', 'get', () => this.#bucket.get(this.#keyOf(batch, n, part)));
     return object === null ? null : { ...headOf(object), body: object.body, bytes: object.size };
+  }
+
+  /** A writer of the merged results of consecutive chunks, in one of the two files. */
+  mergedWriter(batch: string, name: string, file: ResultFile): PartWriter {
+    return new PartWriter(this.#bucket, this.#mergedKey(batch, name, file));
+  }
+
+  /** Opens merged results. Returns `null` if there are none. */
+  async openMerged(batch: string, name: string, file: ResultFile): Promise<R2ObjectBody | null> {
+    return stored('r2', 'get', () => this.#bucket.get(this.#mergedKey(batch, name, file)));
+  }
+
+  #mergedKey(batch: string, name: string, file: ResultFile): string {
+    return `${this.#prefixOf(batch)}merged/${name}/${file}`;
   }
 
   /** Deletes the results of all chunks after the finaliser has used them. */

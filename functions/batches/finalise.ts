@@ -1,6 +1,7 @@
 /**
- * Assembles the output file and the error file from the results of all chunks in order. Requests without a result get a
- * line in the error file. Idempotent: a second run writes the same bytes under the same names.
+ * Assembles the output file and the error file from the results of all chunks in order, in steps (`FinalStep`): a step
+ * merges the results of the next chunks, and the last one writes the files. Requests without a result get a line in the
+ * error file. A step that is repeated writes the same bytes.
  */
 
 import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
@@ -9,8 +10,15 @@ import { outputLine } from '../../src/wire/batches/result-line.ts';
 import type { FileStore } from '../storage/files.ts';
 import type { PartWriter } from '../storage/part-writer.ts';
 import { linesOf } from './batch-input.ts';
-import type { ClaimedTask, FinalChunk, NewBatch, TaskFailureReason, TaskReport } from './batch-messages.ts';
-import type { ChunkResults, OpenPart } from './chunk-results.ts';
+import type {
+  ClaimedTask,
+  FinalChunk,
+  MergedResults,
+  NewBatch,
+  TaskFailureReason,
+  TaskReport,
+} from './batch-messages.ts';
+import type { ChunkResults, OpenPart, ResultFile } from './chunk-results.ts';
 
 type FinaliseParts = {
   readonly files: FileStore;
@@ -19,28 +27,63 @@ type FinaliseParts = {
   readonly now: () => number;
 };
 
+/** Does one step of the assembly. */
 export async function finalise(
-  { batch, chunks }: Extract<ClaimedTask, { kind: 'finalise' }>,
+  { batch, token, chunks, merged, last }: Extract<ClaimedTask, { kind: 'finalise' }>,
   parts: FinaliseParts,
 ): Promise<TaskReport> {
-  const output = new Assembly(parts.files.writer(batch.output_file_id));
-  const error = new Assembly(parts.files.writer(batch.error_file_id));
+  const { files, results } = parts;
+  const ids = { output: batch.output_file_id, error: batch.error_file_id };
+  // A step that may be repeated by another consumer writes under its token, so that the two cannot mix.
+  const assemblyOf = (file: ResultFile): Assembly =>
+    new Assembly(last ? files.writer(ids[file]) : results.mergedWriter(batch.id, token, file));
+  const output = assemblyOf('output');
+  const error = assemblyOf('error');
   let lost = 0;
   try {
+    if (last) {
+      for (const one of merged) {
+        if (!parts.isHeld()) return await giveUp(output, error, 'lease_lost');
+        const problem = await copyMerged(batch, one, parts, { output, error });
+        if (problem !== null) return await giveUp(output, error, problem);
+      }
+    }
     for (const chunk of chunks) {
       if (!parts.isHeld()) return await giveUp(output, error, 'lease_lost');
       const part = await assemble(batch, chunk, parts, { output, error });
       if (!part.ok) return await giveUp(output, error, part.reason);
       lost += part.lost;
     }
-    const files = { output: await output.close(), error: await error.close() };
-    await record(batch.output_file_id, `${batch.id}_output.jsonl`, files.output, parts);
-    await record(batch.error_file_id, `${batch.id}_error.jsonl`, files.error, parts);
-    return { kind: 'finalised', output: files.output > 0, error: files.error > 0, lost };
+    const bytes = { output: await output.close(), error: await error.close() };
+    if (!last) return { kind: 'merged', merged: { name: token, ...bytes }, lost };
+    await record(ids.output, `${batch.id}_output.jsonl`, bytes.output, parts);
+    await record(ids.error, `${batch.id}_error.jsonl`, bytes.error, parts);
+    return { kind: 'finalised', output: bytes.output > 0, error: bytes.error > 0, lost };
   } catch (failure) {
     await giveUp(output, error, 'storage_failed');
     throw failure;
   }
+}
+
+/** Copies what an earlier step has merged. Returns why it could not. */
+async function copyMerged(
+  batch: NewBatch,
+  merged: MergedResults,
+  { results }: FinaliseParts,
+  into: Assemblies,
+): Promise<TaskFailureReason | null> {
+  for (const file of ['output', 'error'] as const) {
+    if (merged[file] === 0) continue;
+    const object = await results.openMerged(batch.id, merged.name, file);
+    if (object === null) return 'chunk_results_gone';
+    let read = 0;
+    for await (const bytes of object.body) {
+      read += bytes.byteLength;
+      await into[file].write(bytes);
+    }
+    if (read !== merged[file]) return 'chunk_results_cut';
+  }
+  return null;
 }
 
 async function giveUp(output: Assembly, error: Assembly, reason: TaskFailureReason): Promise<TaskReport> {
@@ -92,7 +135,7 @@ async function copy({ body, bytes, outputBytes }: OpenPart, { output, error }: A
 }
 
 /** A line of a result file, with the number of its line in the input file and its line feed. */
-type FinalLine = { readonly line: number; readonly file: 'output' | 'error'; readonly bytes: Uint8Array };
+type FinalLine = { readonly line: number; readonly file: ResultFile; readonly bytes: Uint8Array };
 
 /** Reads the lines of a part. Returns `null` if its bytes end early. */
 async function linesOfPart({ body, bytes, outputBytes, lines }: OpenPart): Promise<FinalLine[] | null> {

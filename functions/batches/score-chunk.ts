@@ -1,6 +1,6 @@
 /**
- * Scores one chunk in rounds. A round stores the results of all lines that it finishes, and the next round scores the
- * rest: lines whose judge failed. If two consumers score the same chunk, the first stored result of a line counts, and
+ * Scores one chunk in rounds. A round stores the results of the lines that it finishes as they come. The next round
+ * scores the rest: lines whose judge failed, and lines for which the time of the consumer was too short. If two consumers score the same chunk, the first stored result of a line counts, and
  * both report the stored counts. An exception on one line becomes the error of that line only.
  */
 
@@ -19,7 +19,7 @@ import { type LineResult, outputLine, requestId } from '../../src/wire/batches/r
 import type { FileStore } from '../storage/files.ts';
 import { linesOf } from './batch-input.ts';
 import type { ChunkCounts, ClaimedTask, LineTries, NewBatch, TaskReport } from './batch-messages.ts';
-import { CHUNK_MAX_BACKOFF_MS, MAX_LINE_TRIES } from './batch-timing.ts';
+import { CHUNK_MAX_BACKOFF_MS, CHUNK_STORE_MS, CHUNK_WORK_MS, MAX_LINE_TRIES } from './batch-timing.ts';
 import type { ChunkResults, FinishedLine, StoredResults } from './chunk-results.ts';
 
 /** Requests of a chunk that run in parallel. More would not help: the platform allows six connections. */
@@ -54,10 +54,16 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
   }
   if (requests.length !== chunk.requests) return { kind: 'broke', reason: 'input_file_changed' };
 
+  const until = parts.now() + CHUNK_WORK_MS;
   // The last round, if the next one would start after the window.
   const isLastRound = parts.now() + CHUNK_MAX_BACKOFF_MS >= batch.expires_at;
+  const store = new RoundStore(batch.id, n, there, parts);
   const ask = (some: readonly NumberedRequest[], lastTry: boolean): Promise<Outcomes | null> =>
-    answerAll(some, (request) => answerLine(batch, request, parts, lastTry), parts);
+    answerAll(some, { ...parts, until }, async (request) => {
+      const outcome = await answerLine(batch, request, parts, lastTry);
+      if (lastTry || backendFailureOf(outcome) === null) await store.add(finishedLine(batch.id, request, outcome));
+      return outcome;
+    });
   const unfinished = requests.filter(({ line }) => there.lines?.has(line) !== true);
   const outcomes = await ask(unfinished, isLastRound);
   if (outcomes === null) return LEASE_LOST;
@@ -67,20 +73,73 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
     const lost = unfinished.filter(
       ({ line }) => !waiting.lines.has(line) && backendFailureOf(outcomes.get(line)) !== null,
     );
-    const last = await ask(lost, true);
-    if (last === null) return LEASE_LOST;
-    for (const [line, outcome] of last) outcomes.set(line, outcome);
+    if ((await ask(lost, true)) === null) return LEASE_LOST;
   }
-  const finished = unfinished.flatMap((request): FinishedLine[] =>
-    waiting.lines.has(request.line) ? [] : [finishedLine(batch.id, request, outcomes.get(request.line))],
-  );
-  const counts = countsOf(await parts.results.add(batch.id, n, there, finished));
+  const done = await store.flush();
+  const counts = countsOf(done);
   if (counts.completed + counts.failed === chunk.requests) return { kind: 'scored', ...counts };
-  return { kind: 'again', ...counts, tries: waiting.tries, retry_after_s: waiting.retry_after_s };
+  const isOpen = (line: number): boolean => done.lines?.has(line) === false;
+  const handed_on = unfinished.some(({ line }) => isOpen(line) && !waiting.lines.has(line));
+  const before = Object.entries(tries).filter(([line]) => isOpen(Number(line)));
+  return {
+    kind: 'again',
+    ...counts,
+    tries: { ...Object.fromEntries(before), ...waiting.tries },
+    retry_after_s: waiting.retry_after_s,
+    handed_on,
+  };
 }
 
-function countsOf({ completed, failed }: StoredResults): ChunkCounts {
-  return { completed, failed };
+/** Stores the finished lines of a round as they come, at most every CHUNK_STORE_MS. */
+class RoundStore {
+  readonly #batch: string;
+  readonly #n: number;
+  readonly #parts: Pick<ChunkParts, 'results' | 'now'>;
+  #fresh: readonly FinishedLine[] = [];
+  #known: StoredResults;
+  #stored_at: number;
+  #storing: Promise<void> = Promise.resolve();
+
+  constructor(batch: string, n: number, known: StoredResults, parts: ChunkParts) {
+    this.#batch = batch;
+    this.#n = n;
+    this.#known = known;
+    this.#parts = parts;
+    this.#stored_at = parts.now();
+  }
+
+  /** Adds a line. A failure of the store is logged: the lines wait for the next try. */
+  async add(line: FinishedLine): Promise<void> {
+    this.#fresh = [...this.#fresh, line];
+    if (this.#parts.now() - this.#stored_at < CHUNK_STORE_MS) return;
+    try {
+      await this.flush();
+    } catch (error) {
+      console.error(JSON.stringify({ event: 'chunk_results_failed', batch: this.#batch, ...describeError(error) }));
+    }
+  }
+
+  /** Stores all lines. Returns all that is stored of the chunk. @throws StorageError */
+  flush(): Promise<StoredResults> {
+    this.#stored_at = this.#parts.now();
+    const flushed = this.#storing.then(async () => {
+      const lines = this.#fresh.toSorted((one, other) => one.line - other.line);
+      if (lines.length > 0) this.#known = await this.#parts.results.add(this.#batch, this.#n, this.#known, lines);
+      const stored = new Set(lines);
+      this.#fresh = this.#fresh.filter((line) => !stored.has(line));
+      return this.#known;
+    });
+    // One after the other: each call goes on from what the one before has stored.
+    this.#storing = flushed.then(
+      () => undefined,
+      () => undefined,
+    );
+    return flushed;
+  }
+}
+
+function countsOf({ completed, failed, parts }: StoredResults): ChunkCounts {
+  return { completed, failed, parts };
 }
 
 /** Another consumer holds the chunk, so the object ignores this report. */
@@ -94,18 +153,21 @@ type Outcome = Result<unknown, RequestFailure>;
 /** Outcomes by line number. */
 type Outcomes = Map<number, Outcome>;
 
-/** Answers all requests with bounded concurrency. Returns `null` if the lease was lost meanwhile. */
+/**
+ * Answers requests with bounded concurrency, and begins none after `until`. Returns `null` if the lease was lost
+ * meanwhile.
+ */
 async function answerAll(
   requests: readonly NumberedRequest[],
+  { isHeld, now, until }: Pick<ChunkParts, 'isHeld' | 'now'> & { readonly until: number },
   answerOne: (request: NumberedRequest) => Promise<Outcome>,
-  { isHeld }: ChunkParts,
 ): Promise<Outcomes | null> {
   const outcomes: Outcomes = new Map();
   const left = requests.values();
   const work = async (): Promise<void> => {
     // All concurrent workers take their requests from one iterator.
     for (const request of left) {
-      if (!isHeld()) return;
+      if (!isHeld() || now() >= until) return;
       outcomes.set(request.line, await answerOne(request));
     }
   };
@@ -200,8 +262,7 @@ const ANSWERS: ReadonlySet<GenerationFailureReason> = new Set([
   'generator_model_mismatch',
 ]);
 
-function finishedLine(batch: string, { line, custom_id }: NumberedRequest, outcome: Outcome | undefined): FinishedLine {
-  if (outcome === undefined) throw new Error('scoreChunk: a request has no outcome');
+function finishedLine(batch: string, { line, custom_id }: NumberedRequest, outcome: Outcome): FinishedLine {
   const result: LineResult = outcome.ok
     ? { ok: true, body: outcome.value }
     : { ok: false, problem: problemOf(outcome.error, requestId(batch, line)) };

@@ -35,6 +35,8 @@ export type TaskRow = {
   tries: string;
   completed: number;
   failed: number;
+  /** Stored objects with its results; `null` = an earlier version of the Worker did not count them. */
+  parts: number | null;
   first_line: number;
   requests: number;
   start: number;
@@ -63,6 +65,7 @@ const HOLDABLE = "token = ? AND state IN ('held', 'sent', 'waiting')";
 
 export class TaskTable {
   readonly #sql: SqlStorage;
+  #hasParts = false;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -79,6 +82,15 @@ export class TaskTable {
        ) STRICT`,
     );
     this.#sql.exec('CREATE INDEX IF NOT EXISTS tasks_v1_state ON tasks_v1 (state, due_at)');
+    this.#addParts();
+  }
+
+  /** Adds the column that tables of an earlier version of the Worker lack. Called before a task is claimed. */
+  #addParts(): void {
+    if (this.#hasParts) return;
+    const columns = this.#sql.exec<{ name: string }>('PRAGMA table_info(tasks_v1)').toArray();
+    if (!columns.some(({ name }) => name === 'parts')) this.#sql.exec('ALTER TABLE tasks_v1 ADD COLUMN parts INTEGER');
+    this.#hasParts = true;
   }
 
   add(n: number, { first_line, requests, start, end }: Chunk): void {
@@ -147,6 +159,7 @@ export class TaskTable {
   }
 
   hold(n: number, token: string, until: number): void {
+    this.#addParts();
     this.#sql.exec(
       "UPDATE tasks_v1 SET losses = losses + (state = 'held'), state = 'held', due_at = ?, token = ? WHERE n = ?",
       until,
@@ -170,24 +183,38 @@ export class TaskTable {
     return this.#sql.exec(`SELECT n FROM tasks_v1 WHERE n = ? AND ${HOLDABLE}`, n, token).toArray().length > 0;
   }
 
-  finish(n: number, { completed, failed }: ChunkCounts): void {
+  finish(n: number, { completed, failed, parts }: ChunkCounts): void {
+    this.#addParts();
     this.#sql.exec(
-      "UPDATE tasks_v1 SET state = 'done', token = NULL, completed = ?, failed = ? WHERE n = ?",
+      "UPDATE tasks_v1 SET state = 'done', token = NULL, completed = ?, failed = ?, parts = ? WHERE n = ?",
       completed,
       failed,
+      parts ?? null,
       n,
     );
   }
 
+  /** Makes a task pending again after a step of it. */
+  goOn(n: number): void {
+    this.#addParts();
+    this.#sql.exec("UPDATE tasks_v1 SET state = 'pending', token = NULL, due_at = 0 WHERE n = ?", n);
+  }
+
   /** Schedules another round at `due_at` for the lines whose judge failed. */
-  repeat(n: number, { completed, failed }: ChunkCounts, tries: LineTries, due_at: number): void {
+  repeat(n: number, counts: ChunkCounts, tries: LineTries, due_at: number): void {
+    this.handOn(n, counts, tries);
+    this.#sql.exec("UPDATE tasks_v1 SET state = 'waiting', rounds = rounds + 1, due_at = ? WHERE n = ?", due_at, n);
+  }
+
+  /** Makes a chunk pending for its next lines. */
+  handOn(n: number, { completed, failed, parts }: ChunkCounts, tries: LineTries): void {
+    this.goOn(n);
     this.#sql.exec(
-      `UPDATE tasks_v1 SET state = 'waiting', token = NULL, rounds = rounds + 1, completed = ?, failed = ?, tries = ?,
-         due_at = ? WHERE n = ?`,
+      'UPDATE tasks_v1 SET completed = ?, failed = ?, parts = ?, tries = ? WHERE n = ?',
       completed,
       failed,
+      parts ?? null,
       JSON.stringify(tries),
-      due_at,
       n,
     );
   }

@@ -10,6 +10,7 @@ import { BATCH_MESSAGE_VERSION, FINALISE } from '../../functions/batches/batch-m
 import {
   BATCH_WATCH_MS,
   CHUNK_RESULTS_KEPT_MS,
+  CHUNK_WORK_MS,
   MAX_LINE_TRIES,
   TASK_LEASE_MS,
 } from '../../functions/batches/batch-timing.ts';
@@ -205,13 +206,14 @@ describe('the window ends', () => {
       await gate.promise;
       return judged(request);
     };
+    vi.setSystemTime(Date.now() + 24 * HOUR_MS - CHUNK_WORK_MS / 2);
     const held = deliver(message(id, 1));
     await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0));
     await runInDurableObject(objectOf(id), (_, { storage }) => {
       // As if the lease had just been extended.
       storage.sql.exec("UPDATE tasks_v1 SET due_at = ? WHERE state = 'held'", Date.now() + 25 * HOUR_MS);
     });
-    await pass(id, 24 * HOUR_MS);
+    await pass(id, CHUNK_WORK_MS / 2);
     expect(await state(id)).toMatchObject({ status: 'in_progress' });
     expect(await objectOf(id).claim(BATCH_MESSAGE_VERSION, 0)).toBeNull();
     gate.resolve();

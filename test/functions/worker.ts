@@ -21,6 +21,8 @@ type TestParts = Pick<PlatformParts, 'backendsOf'> &
     readonly ledger?: Partial<RunLedgerOptions>;
     /** Whether a ledger seals what is due before it answers a recording. */
     readonly sealsAtOnce?: boolean;
+    /** Reads of R2 in one step of a batch's finaliser. */
+    readonly finalStepReads?: number;
     readonly webhookLimits?: Pick<DeliveriesOptions, 'maxPendingJobs' | 'deliveryTimeoutMs'>;
     /** The bindings and variables that the handlers, or the objects of a class, get in place of their own. */
     readonly environmentOf: (environment: Environment, place: Place) => Environment;
@@ -68,7 +70,7 @@ export class JudgeDesk extends production.JudgeDesk {
 
 export class Batch extends production.Batch {
   constructor(state: DurableObjectState, environment: Environment) {
-    super(parts.stateOf(state, 'Batch'), parts.environmentOf(environment, 'Batch'));
+    super(parts.stateOf(state, 'Batch'), parts.environmentOf(environment, 'Batch'), parts.finalStepReads);
   }
 }
 

@@ -9,6 +9,8 @@ import { createApp } from '../../functions/app.ts';
 import { BATCH_MESSAGE_VERSION, FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import {
   BATCH_WATCH_MS,
+  CHUNK_STORE_MS,
+  CHUNK_WORK_MS,
   MAX_CHUNK_FAILURES,
   MAX_CHUNK_LOSSES,
   MAX_CHUNKS_IN_FLIGHT,
@@ -44,8 +46,12 @@ import {
 } from '../functions/batch-bench.ts';
 import { replaceParts } from '../functions/worker.ts';
 
+/** So that a batch of a few chunks takes several steps. */
+const STEP_READS = 4;
+
 replaceParts({
   backendsOf: benchBackends,
+  finalStepReads: STEP_READS,
   environmentOf: (environment, place) => (place === 'Batch' ? doctored(environment) : environment),
 });
 
@@ -255,6 +261,165 @@ describe('two consumers with one chunk', () => {
     await slow;
     expect(await state(id)).toEqual(batch);
     await linesOnce(batch, ids);
+  });
+});
+
+describe('a chunk that takes long', () => {
+  /** A judge that needs a time for each answer. */
+  const slowly = (ms: number) => async (request: JudgmentRequest) => {
+    vi.setSystemTime(Date.now() + ms);
+    return judged(request);
+  };
+
+  it('hands the rest on before the platform ends its consumer, and no line is judged twice', async () => {
+    const { id, ids } = await planned(CHUNK_LINES);
+    judging.answer = slowly(CHUNK_WORK_MS / CHUNK_LINES);
+    await deliver(messages.shift());
+    const first = await state(id);
+    expect(first.status).toBe('in_progress');
+    expect(first.request_counts.completed).toBeGreaterThan(0);
+    expect(first.request_counts.completed).toBeLessThan(CHUNK_LINES);
+    // At once, not after a wait as for a judge that failed.
+    expect(messages).toEqual([message(id, 0)]);
+    await linesOnce(await finish(id), ids);
+    expect(judging.calls).toBe(2 * CHUNK_LINES);
+  });
+
+  it('has stored what it finished when its consumer dies', async () => {
+    const { id, ids } = await planned(CHUNK_LINES);
+    const never = Promise.withResolvers<void>();
+    let answers = 0;
+    judging.answer = async (request) => {
+      if (++answers > 12) await never.promise;
+      return slowly(CHUNK_STORE_MS / 4)(request);
+    };
+    const dead = deliver(messages.shift());
+    await vi.waitFor(async () => {
+      const { objects } = await env.FILES.list({ prefix: `batches/default/${id}/` });
+      expect(objects.length).toBeGreaterThan(0);
+      expect(answers).toBeGreaterThan(12);
+    });
+    judging.answer = async (request) => judged(request);
+    const judgedBefore = judging.calls;
+    messages.length = 0;
+    await pass(id, TASK_LEASE_MS);
+    await linesOnce(await finish(id), ids);
+    expect(judging.calls - judgedBefore).toBeLessThan(2 * CHUNK_LINES - 6);
+    never.resolve();
+    await dead;
+  });
+
+  it('goes on where R2 does not take results for a while', async () => {
+    const { id, ids } = await planned(CHUNK_LINES);
+    judging.answer = slowly(CHUNK_STORE_MS);
+    faults.files = failing('put', 2, R2_FAILED);
+    await deliver(messages.shift());
+    faults.files = null;
+    expect(await state(id)).toMatchObject({ request_counts: { completed: CHUNK_LINES } });
+    await linesOnce(await finish(id), ids);
+  });
+});
+
+describe('the assembly of the files', () => {
+  /** Seven chunks, one of them in two parts, each line once. */
+  const MANY = 6 * CHUNK_LINES + 3;
+
+  async function scored(): ReturnType<typeof begin> {
+    const { id, ids } = await planned(MANY, (n: number) => ({
+      question: `How long is the Aare, ${n}?`,
+      ...(n % CHUNK_LINES === 1 ? { recipe: 'none' } : {}),
+    }));
+    judging.answer = async (request) =>
+      request.kind === 'rubric' && request.question.endsWith(', 5?') ? unjudged('judge_unreachable') : judged(request);
+    await deliverAll();
+    judging.answer = judged;
+    for (let round = 0; round < 20 && messages.length === 0; round++) await pass(id, 30_000);
+    while (messages[0]?.task !== FINALISE) await deliver(messages.shift());
+    expect(await state(id)).toMatchObject({ status: 'finalizing' });
+    return { id, ids };
+  }
+
+  /** Delivers the steps one by one. Returns the reads of R2 that each made. */
+  async function steps(id: string): Promise<number[]> {
+    const reads: number[] = [];
+    while (messages.length > 0) {
+      let made = 0;
+      faults.files = async (method, _args, proceed) => {
+        if (method === 'get') made++;
+        return proceed();
+      };
+      const [step] = messages.splice(0);
+      expect(step).toEqual(message(id, FINALISE));
+      await deliver(step);
+      reads.push(made);
+    }
+    faults.files = null;
+    return reads;
+  }
+
+  it('is made in steps of bounded reads, and each line is there once, in order', async () => {
+    const { id, ids } = await scored();
+    const reads = await steps(id);
+    expect(reads.length).toBeGreaterThan(2);
+    for (const made of reads.slice(0, -1)) expect(made).toBeLessThanOrEqual(STEP_READS);
+    const { output, error } = await linesOnce(await state(id), ids);
+    const order = (lines: readonly { custom_id: string }[]) => lines.map(({ custom_id }) => ids.indexOf(custom_id));
+    for (const file of [output, error]) expect(order(file)).toEqual(order(file).toSorted((a, b) => a - b));
+    expect(error).toHaveLength(7);
+  });
+
+  it('goes on after a consumer that vanishes in any step, and after a restart of the object', async () => {
+    const { id, ids } = await scored();
+    let vanished = 0;
+    while (!['completed', 'failed'].includes((await state(id)).status)) {
+      expect(await objectOf(id).claim(BATCH_MESSAGE_VERSION, FINALISE)).not.toBeNull();
+      vanished++;
+      messages.length = 0;
+      await restart(id);
+      await pass(id, TASK_LEASE_MS);
+      await deliver(messages.shift());
+    }
+    expect(vanished).toBeGreaterThan(2);
+    await linesOnce(await state(id), ids);
+  });
+
+  it('is right if a step fails at any of its reads or writes', async () => {
+    for (const method of ['get', 'put']) {
+      for (const failure of [failing, unacknowledged]) {
+        for (let calls = 1; calls < 4; calls++) {
+          const { id, ids } = await scored();
+          const fault = failure(method, 1, R2_FAILED);
+          let seen = 0;
+          faults.files = async (called, args, proceed) =>
+            called === method && ++seen % calls === 0 ? fault(called, args, proceed) : proceed();
+          await linesOnce(await finish(id), ids);
+          faults.files = null;
+        }
+      }
+    }
+  });
+
+  it('takes no report of a step that another consumer has taken over', async () => {
+    const { id, ids } = await scored();
+    const late = await objectOf(id).claim(BATCH_MESSAGE_VERSION, FINALISE);
+    messages.length = 0;
+    await pass(id, TASK_LEASE_MS);
+    await deliver(messages.shift());
+    expect(await state(id)).toMatchObject({ status: 'finalizing' });
+    const merged = { name: late?.token ?? '', output: 1, error: 1 };
+    await objectOf(id).report(FINALISE, merged.name, { kind: 'merged', merged, lost: 5 });
+    const batch = await finish(id);
+    expect(batch.errors).toBeNull();
+    await linesOnce(batch, ids);
+  });
+
+  it('finds the tables of an earlier version, whose tasks do not say how many parts they have', async () => {
+    const { id, ids } = await scored();
+    await runInDurableObject(objectOf(id), (_, { storage }) => {
+      storage.sql.exec('ALTER TABLE tasks_v1 DROP COLUMN parts');
+    });
+    await restart(id);
+    await linesOnce(await finish(id), ids);
   });
 });
 

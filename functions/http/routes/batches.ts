@@ -6,7 +6,7 @@ import { batchListQuerySchema, batchRequestSchema, windowHours } from '../../../
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { askBatch } from '../../batches/batch-client.ts';
 import { BatchList } from '../../batches/batch-list.ts';
-import { BATCH_MESSAGE_VERSION, type NewBatch } from '../../batches/batch-messages.ts';
+import { NEW_BATCH_VERSION, type NewBatch } from '../../batches/batch-messages.ts';
 import { newFileId } from '../../storage/files.ts';
 import { endpointExists } from '../../webhooks/endpoint-client.ts';
 import { checkScope, requireScope } from '../auth.ts';
@@ -30,7 +30,7 @@ export const batchRoutes = new Hono<AppEnvironment>()
     if (file.purpose !== 'batch') throw invalidInput(['input_file_id'], 'expected a file with the purpose "batch"');
     const now = Date.now();
     const batch: NewBatch = {
-      v: BATCH_MESSAGE_VERSION,
+      v: NEW_BATCH_VERSION,
       id: newBatchId(),
       project,
       endpoint: request.endpoint,
