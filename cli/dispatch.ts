@@ -1,6 +1,7 @@
 /** Finds the command that the arguments name, runs it, and turns expected errors into a message and an exit code. */
 
 import manifest from 'citeward/package.json' with { type: 'json' };
+import { plainLine } from '../src/text/foreign-line.ts';
 import { COMMANDS } from './command-list.ts';
 import type { CommandEntry, CommandGroup } from './shared/command.ts';
 import { CommandError, EXIT_OK, EXIT_USAGE, UsageError } from './shared/exit.ts';
@@ -9,7 +10,6 @@ import { commandHelp, generalHelp, groupHelp } from './shared/help.ts';
 import { CITEWARD } from './shared/program.ts';
 import { styleFor } from './shared/style.ts';
 import { didYouMean } from './shared/suggest.ts';
-import { plainLine } from './shared/text-width.ts';
 
 async function dispatch(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args;

@@ -1,7 +1,7 @@
 /** Prints results to standard output and messages to standard error, and erases the progress line before both. */
 import { once } from 'node:events';
+import { plainLine, terminalText } from '../../src/text/foreign-line.ts';
 import { type Style, styleFor } from './style.ts';
-import { plainLine } from './text-width.ts';
 
 /** Something that is redrawn in place and can be erased before other output. */
 type Clearable = { clear(): void };
@@ -27,10 +27,14 @@ export class Screen {
     this.#progress = progress;
   }
 
-  /** Prints one line of results. Waits for a slow reader, so that output does not fill the memory. */
+  /**
+   * Prints one line of results. Waits for a slow reader, so that output does not fill the memory. A file or pipe gets the
+   * line as it is, a terminal without what could command it.
+   */
   async result(line: string): Promise<void> {
     this.#progress?.clear();
-    if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+    const shown = process.stdout.isTTY === true ? terminalText(line) : line;
+    if (!process.stdout.write(`${shown}\n`)) await once(process.stdout, 'drain');
   }
 
   /** Prints one line for the user. Line breaks and control characters in it become spaces. */

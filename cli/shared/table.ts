@@ -2,9 +2,11 @@
  * Prints an aligned table as a stream: the first rows decide the column widths, and later cells are cut to them. The
  * last column takes the rest of the line.
  */
+
+import { plainLine } from '../../src/text/foreign-line.ts';
 import type { Screen } from './screen.ts';
 import type { Colour, Style } from './style.ts';
-import { fitText, plainLine, textWidth } from './text-width.ts';
+import { fitText, textWidth } from './text-width.ts';
 
 export type Column = {
   readonly title: string;

@@ -1,20 +1,5 @@
-/**
- * Measures text in terminal columns and cuts it to fit. Text of rows is untrusted, so control characters and direction
- * marks are removed first: no text can move the cursor or overwrite another.
- */
-import { stripVTControlCharacters } from 'node:util';
-
+/** Measures text in terminal columns and cuts it to fit. Foreign text goes through `plainLine` first. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
-
-/** Characters that reorder or hide the text around them. */
-const DIRECTION_MARKS = /[\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
-
-/** The text on one line: control characters become spaces, direction marks and escape sequences are removed. */
-export function plainLine(text: string): string {
-  return stripVTControlCharacters(text).toWellFormed().replace(DIRECTION_MARKS, '').replace(CONTROLS, ' ').trim();
-}
 
 const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
 

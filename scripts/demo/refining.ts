@@ -1,8 +1,8 @@
 /** Generates an answer to one example question with the built-in extractive refiner, and prints it as it streams. */
 
 import { wrapped } from '../../cli/shared/help.ts';
-import { plainLine } from '../../cli/shared/text-width.ts';
 import type { Client } from '../../clients/typescript/client.ts';
+import { plainLine } from '../../src/text/foreign-line.ts';
 import type { ExampleRow } from './rollouts.ts';
 import type { Paper } from './tables.ts';
 

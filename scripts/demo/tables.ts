@@ -4,7 +4,8 @@ import { idCell, numberText, rewardColour } from '../../cli/commands/score/rende
 import { remarksOfScore, remarksText } from '../../cli/shared/remarks.ts';
 import type { Style } from '../../cli/shared/style.ts';
 import { type Column, Table } from '../../cli/shared/table.ts';
-import { fitText, plainLine } from '../../cli/shared/text-width.ts';
+import { fitText } from '../../cli/shared/text-width.ts';
+import { plainLine } from '../../src/text/foreign-line.ts';
 import type { Pass, ScoredRow } from './rollouts.ts';
 
 export type Paper = { readonly width: number; readonly style: Style; readonly write: (line: string) => void };

@@ -16,8 +16,8 @@ import type {
   GenerationRequest,
 } from '../generation/generator.ts';
 import type { JudgeFailure, TokenUsage } from '../judgments/protocol/failure.ts';
-import { neutraliseControlTokens } from '../judgments/protocol/untrusted.ts';
 import type { RunCode } from '../judgments/sandbox/run-code.ts';
+import { neutraliseControlTokens } from '../text/untrusted.ts';
 import { codeRun, preparedCode, type ToolOutput } from './code-interpreter.ts';
 import { agentPrompt, agentPromptTokens, type GeneratorTraits } from './prompt.ts';
 import type { StopCondition } from './stop-conditions.ts';

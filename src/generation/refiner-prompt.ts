@@ -10,8 +10,8 @@ import { parseSources, type SourceInput, sourcesFromList } from '../citations/so
 import type { Source } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { estimateTokens } from '../judgments/protocol/token-estimate.ts';
-import { neutraliseControlTokens } from '../judgments/protocol/untrusted.ts';
 import { trimSpan } from '../text/span.ts';
+import { neutraliseControlTokens } from '../text/untrusted.ts';
 
 /** The citation syntax that the prompt asks for. */
 export const PROMPTED_GRAMMAR = 'snippet';

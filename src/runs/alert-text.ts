@@ -1,4 +1,5 @@
 /** The alerts of a run as lines of text. */
+import { plainLine } from '../text/foreign-line.ts';
 import { ALERT_FIGURES, ALERT_WINDOW_STEPS, type AlertFigure } from './alert-rules.ts';
 import type { Alert, AlertExample, RunAlerts, Unwatched } from './alerts.ts';
 import { checkTexts, isAlert, latestChecks } from './judge-check.ts';
@@ -40,7 +41,7 @@ export function alertLines({ steps, alerts, unwatched }: RunAlerts): string[] {
 export function checkLines(checks: readonly JudgeCheck[]): string[] {
   return latestChecks(checks).map((check) => {
     const { rule, judge, step } = check;
-    return `${isAlert(check) ? '!' : ' '} ${rule}, ${judge} at step ${step}: ${checkTexts(check).join(' · ')}`;
+    return `${isAlert(check) ? '!' : ' '} ${rule}, ${plainLine(judge)} at step ${step}: ${checkTexts(check).join(' · ')}`;
   });
 }
 
@@ -73,7 +74,7 @@ function valueText(name: AlertFigure, value: number | null): string {
 }
 
 function exampleText({ step, group, sample, reward, reference }: AlertExample): string {
-  const place = `${step}/${group}/${sample}`;
+  const place = `${step}/${plainLine(group)}/${plainLine(sample)}`;
   if (reward === null) return `${place} (unscored)`;
   return `${place} (${reward.toFixed(2)}${reference === null ? '' : `, reference ${reference.toFixed(2)}`})`;
 }

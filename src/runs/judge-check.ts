@@ -3,6 +3,7 @@
  * differ. An audit is a random share of the current rollouts that a second judge judges: a gap that grows while the
  * policy trains is what the policy earns from the first judge alone.
  */
+import { plainLine } from '../text/foreign-line.ts';
 import type { JudgeCheck } from './judge-check-schema.ts';
 
 /** Shares of advantages and of verdicts that changed, above which a canary is an alert. */
@@ -31,7 +32,7 @@ export function checkTexts(check: JudgeCheck): string[] {
         `mean reward ${signed(check.reward_shift)}`,
         ...check.questions.map(
           ({ question, same, shift }) =>
-            `${question}: ${same === null ? 'unknown' : percent(same)} kept, ${signed(shift)} levels`,
+            `${plainLine(question)}: ${same === null ? 'unknown' : percent(same)} kept, ${signed(shift)} levels`,
         ),
       ];
     case 'audit_gap': {

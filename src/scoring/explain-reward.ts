@@ -1,5 +1,6 @@
 /** Says in words how a reward came about: its parts, what cost points, and what was found. */
 import * as z from 'zod';
+import { listed, quotedLine, quotedName } from '../text/foreign-line.ts';
 
 const amount = z.number().nullable();
 
@@ -30,11 +31,11 @@ const explainedSchema = z.object({
 
 type Explained = z.infer<typeof explainedSchema>;
 
-/** A criterion with a long description is named by its beginning. */
-const MAX_NAME_CHARS = 120;
+/** A criterion with a long title or description is named by its beginning. */
+const MAX_CRITERION_CHARS = 120;
 
 /**
- * Explains the reply of a score, line by line.
+ * Explains the reply of a score, line by line. A model may read the text, so names and criteria are quoted lines.
  * @param reply the reply, or the report that a run keeps of it.
  * @returns `null` if this is no reply of a score.
  * @example explainReward({ reward: null, reason: 'judge_timeout', components: {} }) // 'No reward: judge_timeout. …'
@@ -43,15 +44,20 @@ export function explainReward(reply: unknown): string | null {
   const parsed = explainedSchema.safeParse(reply);
   if (!parsed.success) return null;
   const read = parsed.data;
-  return [rewardLine(read), ...partLines(read), ...criterionLines(read), ...claimLines(read), ...otherLines(read)].join(
-    '\n',
-  );
+  return [
+    rewardLine(read),
+    ...listed(partLines(read), asIs),
+    ...listed(criterionLines(read), asIs),
+    ...claimLines(read),
+    ...otherLines(read),
+  ].join('\n');
 }
 
 function rewardLine({ reward, reason, recipe }: Explained): string {
-  const under = recipe === undefined ? '' : ` under ${recipe.name ?? 'an inline recipe'}`;
+  const under =
+    recipe === undefined ? '' : ` under ${recipe.name === null ? 'an inline recipe' : quotedName(recipe.name)}`;
   if (reward === null)
-    return `No reward${under}: ${reason ?? 'unknown reason'}. A missing reward is not 0; leave the sample out.`;
+    return `No reward${under}: ${reason == null ? 'unknown reason' : quotedName(reason)}. A missing reward is not 0; leave the sample out.`;
   const [least, most] = recipe?.reward_range ?? [null, null];
   const range = least === null || most === null ? '' : `, in ${least} to ${most}`;
   return `Reward ${rounded(reward)}${under}${range}.`;
@@ -60,16 +66,16 @@ function rewardLine({ reward, reason, recipe }: Explained): string {
 function partLines({ components, contributions }: Explained): string[] {
   const values = Object.entries(components).map(([name, { value }]) => {
     const made = contributions?.[name];
-    return `- ${name}: ${value === null ? 'none' : rounded(value)}${made === undefined ? '' : `, adds ${rounded(made)}`}`;
+    return `- ${quotedName(name)}: ${value === null ? 'none' : rounded(value)}${made === undefined ? '' : `, adds ${rounded(made)}`}`;
   });
   const others = Object.entries(contributions ?? {}).filter(([name]) => !(name in components));
-  return [...values, ...others.map(([name, made]) => `- ${name}: adds ${rounded(made)}`)];
+  return [...values, ...others.map(([name, made]) => `- ${quotedName(name)}: adds ${rounded(made)}`)];
 }
 
 /** The criteria that cost points or have no verdict: a positive one below full, a negative one above 0. */
 function criterionLines({ criteria = [] }: Explained): string[] {
   return criteria.flatMap(({ title, description, polarity, score }, index) => {
-    const name = title ?? shortened(description ?? `criterion ${index + 1}`);
+    const name = quotedLine(title ?? description ?? `criterion ${index + 1}`, MAX_CRITERION_CHARS);
     if (score === undefined) return [];
     if (score === null) return [`- no verdict on: ${name}`];
     if (polarity === 'negative') return score > 0 ? [`- fault found (${score} of 2): ${name}`] : [];
@@ -83,8 +89,8 @@ function claimLines({ claims = [] }: Explained): string[] {
   );
   const quotes = claims.flatMap(({ quote }, index) => (quote === 'unverified' ? [`claim ${index + 1}`] : []));
   return [
-    ...(weak.length === 0 ? [] : [`- not fully supported by the cited sources: ${weak.join(', ')}`]),
-    ...(quotes.length === 0 ? [] : [`- the judge's quote is not in the source: ${quotes.join(', ')}`]),
+    ...(weak.length === 0 ? [] : [`- not fully supported by the cited sources: ${listed(weak, asIs).join(', ')}`]),
+    ...(quotes.length === 0 ? [] : [`- the judge's quote is not in the source: ${listed(quotes, asIs).join(', ')}`]),
   ];
 }
 
@@ -93,17 +99,17 @@ function otherLines({ finding_counts = {}, details = {}, judgments = [] }: Expla
   const { vacuous_credit } = details;
   const models = [...new Set(judgments.flatMap(({ model }) => model ?? []))];
   return [
-    ...(found.length === 0 ? [] : [`- findings: ${found.map(([name, count]) => `${name} ${count}`).join(', ')}`]),
+    ...(found.length === 0
+      ? []
+      : [`- findings: ${listed(found, ([name, count]) => `${quotedName(name)} ${count}`).join(', ')}`]),
     ...(typeof vacuous_credit === 'number' && vacuous_credit > 0
       ? [`- ${rounded(vacuous_credit)} of the rubric score comes from negative criteria alone`]
       : []),
-    ...(models.length === 0 ? [] : [`- judged by ${models.join(', ')}`]),
+    ...(models.length === 0 ? [] : [`- judged by ${listed(models, quotedName).join(', ')}`]),
   ];
 }
 
-function shortened(text: string): string {
-  return text.length <= MAX_NAME_CHARS ? text : `${text.slice(0, MAX_NAME_CHARS - 1).trimEnd()}…`;
-}
+const asIs = (text: string): string => text;
 
 function rounded(value: number): string {
   return String(Math.round(value * 1000) / 1000);

@@ -24,7 +24,7 @@ import { usefulChunksScore } from '../../src/families/long-trace/useful-chunks.t
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { readReply } from '../../src/judgments/model-judge.ts';
 import { estimateTokens } from '../../src/judgments/protocol/token-estimate.ts';
-import { neutralise, neutraliseAttribute, neutraliseControlTokens } from '../../src/judgments/protocol/untrusted.ts';
+import { neutralise, neutraliseAttribute, neutraliseControlTokens } from '../../src/text/untrusted.ts';
 import { readRecordLine } from '../../src/judgments/record-file.ts';
 import { lexicalSupport, needsCitation } from '../../src/lexical/index.ts';
 import { readRunLine } from '../../src/runs/run-file.ts';

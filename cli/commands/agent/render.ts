@@ -1,12 +1,13 @@
 /** Shows a trajectory of `citeward agent` while it streams, and prints the results and the summary. */
 import type { AgentStreamEvent } from '../../../clients/typescript/agent.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
 import { countOf, countText, durationText } from '../../shared/number-text.ts';
 import { LiveLine } from '../../shared/progress.ts';
 import type { Screen } from '../../shared/screen.ts';
 import type { Colour } from '../../shared/style.ts';
 import { RowsSummary, recipeText } from '../../shared/summary.ts';
-import { fitText, plainLine } from '../../shared/text-width.ts';
+import { fitText } from '../../shared/text-width.ts';
 
 /** The events of a trajectory that TrajectoryView shows. */
 export type TrajectoryEvent = Exclude<AgentStreamEvent, { readonly event: 'done' | 'error' | 'lost' }>;

@@ -1,5 +1,7 @@
 /** `citeward agent`: runs a policy with a code interpreter through a Worker and shows its turns while they stream. */
+
 import type { Client } from '../../../clients/typescript/client.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import { type AgentRequest, agentRequestSchema } from '../../../src/wire/agent.ts';
 import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
 import type { Command } from '../../shared/command.ts';
@@ -68,7 +70,9 @@ async function run(flags: Flags): Promise<number> {
       if (outcome.kind !== 'done') return;
       if (isJson) return screen.result(JSON.stringify({ line, id: labels.id, ...outcome.reply }));
       const { text, colour } = trajectoryLine(outcome.reply);
-      await screen.result(screen.resultStyle(colour, `  = ${labels.id === null ? '' : `${labels.id} · `}${text}`));
+      await screen.result(
+        screen.resultStyle(colour, `  = ${labels.id === null ? '' : `${plainLine(String(labels.id))} · `}${text}`),
+      );
     },
   });
   return summary.print(screen, started);

@@ -1,5 +1,6 @@
 /** `citeward batch status`, `list`, `cancel` and `redrive`. */
 
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
@@ -37,7 +38,7 @@ async function runStatus(flags: Flags): Promise<number> {
     const table = resultTable(statusColumns(batch), screen);
     for (const row of statusRows(batch)) await table.add(row);
     await table.end();
-    for (const problem of problemsOf(batch)) await screen.result(screen.resultStyle('red', problem));
+    for (const problem of problemsOf(batch)) await screen.result(screen.resultStyle('red', plainLine(problem)));
   }
   return EXIT_OK;
 }

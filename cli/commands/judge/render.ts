@@ -1,6 +1,7 @@
 /** Prints the report of `citeward judge check`: tables within 100 columns, then one sentence for each figure. */
 
 import type { LabelKind } from '../../../src/labels/labelled-row.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import { countOf, differenceText, durationText, kappaText, percentText } from '../../shared/number-text.ts';
 import type { Screen } from '../../shared/screen.ts';
 import type { Style } from '../../shared/style.ts';
@@ -41,7 +42,7 @@ export async function print(report: CheckReport, screen: Screen, json: boolean):
     return;
   }
   await printTables(report, { style: screen.resultStyle, write: (line) => screen.result(line) });
-  for (const reading of readings) await screen.result(reading);
+  for (const reading of readings) await screen.result(plainLine(reading));
 }
 
 export function summaryOf(report: CheckReport, seconds: number): string {

@@ -1,8 +1,9 @@
 /** Prints the findings on a receipt, and the summary. */
+
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import { countOf, countText } from '../../shared/number-text.ts';
 import type { Screen } from '../../shared/screen.ts';
 import type { Colour } from '../../shared/style.ts';
-import { plainLine } from '../../shared/text-width.ts';
 import type { Finding } from './findings.ts';
 
 const COLOURS: Readonly<Record<Finding['verdict'], Colour | null>> = { holds: 'green', fails: 'red', unchecked: null };

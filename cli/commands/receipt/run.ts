@@ -1,12 +1,12 @@
 /** `citeward receipt verify`: verifies that rewards are signed by their deployment and belong to the request. */
 
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { Screen } from '../../shared/screen.ts';
-import { plainLine } from '../../shared/text-width.ts';
 import { readDocuments, receiptedIn } from './documents.ts';
 import { type CheckMaterial, findingsOf } from './findings.ts';
 import { type KnownKeys, keysOfFile, keysOfWorker } from './known-keys.ts';

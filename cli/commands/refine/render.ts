@@ -1,6 +1,7 @@
 /** Shows the candidates of `citeward refine` while they stream, and prints the rewards and the summary. */
 import type { CertainEvent, FinishedCandidate } from '../../../src/generation/candidate.ts';
 import { supportVerdict } from '../../../src/lexical/index.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { RefineRequest } from '../../../src/wire/refine.ts';
 import type { RefineReply } from '../../../src/wire/refine-reply.ts';
 import { countOf, countText, durationText } from '../../shared/number-text.ts';
@@ -10,7 +11,7 @@ import type { Labels } from '../../shared/rows.ts';
 import type { Screen } from '../../shared/screen.ts';
 import type { Colour } from '../../shared/style.ts';
 import { RowsSummary, recipeText } from '../../shared/summary.ts';
-import { fitText, plainLine, textWidth } from '../../shared/text-width.ts';
+import { fitText, textWidth } from '../../shared/text-width.ts';
 
 /** The events of a candidate that CandidatesView shows. */
 export type CandidateEvent =

@@ -1,7 +1,9 @@
 /** `citeward refine`: generates cited answers from tool output and shows each claim as soon as it is complete. */
+
 import type { Client } from '../../../clients/typescript/client.ts';
 import { EXTRACTIVE_NAME } from '../../../lib/extractive-generator.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import { type RefineRequest, refineRequestSchema } from '../../../src/wire/refine.ts';
 import type { RefineReply } from '../../../src/wire/refine-reply.ts';
 import type { Command } from '../../shared/command.ts';
@@ -77,7 +79,7 @@ async function run(flags: Flags): Promise<number> {
       if (outcome.kind !== 'done') return;
       if (isJson) return screen.result(JSON.stringify({ line, id: labels.id, ...outcome.reply }));
       for (const text of rowLines(line, labels, outcome.reply)) {
-        await screen.result(screen.resultStyle('dim', `  ${text}`));
+        await screen.result(screen.resultStyle('dim', `  ${plainLine(text)}`));
       }
     },
   });

@@ -1,9 +1,11 @@
 /** `citeward runs canary` and `citeward runs audit`: watch the judge of a run in a Worker, off the path of replies. */
+
 import type { Client } from '../../../clients/typescript/client.ts';
 import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
 import { Audit, canaryCheck } from '../../../src/runs/drift.ts';
 import { checkTexts, isAlert } from '../../../src/runs/judge-check.ts';
 import type { JudgeCheck } from '../../../src/runs/judge-check-schema.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { ReplayInput, ReplayLineOf } from '../../../src/wire/replay.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
@@ -170,7 +172,7 @@ async function print(
   if (flags.isOn('json')) {
     await screen.result(JSON.stringify({ check, alert, lines, judge_calls, unjudged }));
   } else {
-    for (const line of lines) await screen.result(line);
+    for (const line of lines) await screen.result(plainLine(line));
     if (check !== null) await screen.result(`${alert ? '!' : ' '} ${check.rule}: ${checkTexts(check).join(' · ')}`);
     screen.message(`${judge_calls} judge calls · ${unjudged} rollouts without a reward of this judge`, 'dim');
   }

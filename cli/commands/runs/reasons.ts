@@ -2,10 +2,10 @@
 import * as z from 'zod';
 import type { RunsClient } from '../../../clients/typescript/runs.ts';
 import { MAX_RUN_ROLLOUT_PAGE } from '../../../src/limits.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import { RunError } from '../../shared/exit.ts';
 import { countOf, countText } from '../../shared/number-text.ts';
 import type { Screen } from '../../shared/screen.ts';
-import { plainLine } from '../../shared/text-width.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
 
 /** What is read of a stored report. Reports of older versions have no reasons. */

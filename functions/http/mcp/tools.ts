@@ -6,7 +6,9 @@ import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { originFields, responseSchema, sharedFields } from '../../../src/family/rollout-schema.ts';
+import { readLines } from '../../../src/judgments/jsonl.ts';
 import { explainReward } from '../../../src/scoring/explain-reward.ts';
+import { listed, quotedJson, quotedLine, quotedName } from '../../../src/text/foreign-line.ts';
 import { recipeInputSchema, scoringFields } from '../../../src/wire/score.ts';
 import { citationsSchema } from '../../../src/wire/verify.ts';
 
@@ -86,8 +88,7 @@ export function addTools(server: McpServer, ask: AskRoute): void {
     },
     async ({ run, recipe }) => {
       const reply = await ask(`/v1/runs/${encodeURIComponent(run)}/replay`, { recipe });
-      const text = new TextDecoder().decode(await reply.arrayBuffer());
-      return reply.ok ? replayed(text) : problem(text);
+      return reply.ok ? replayed(reply) : refused(reply);
     },
   );
   server.registerTool(
@@ -106,7 +107,7 @@ export function addTools(server: McpServer, ask: AskRoute): void {
     async ({ run, step, group, sample }) => {
       const query = new URLSearchParams({ step: String(step), group, sample, detail: 'true' });
       const reply = await ask(`/v1/runs/${encodeURIComponent(run)}/rollouts?${query}`);
-      if (!reply.ok) return problem(await reply.text());
+      if (!reply.ok) return refused(reply);
       const { rollouts } = rolloutsSchema.parse(await reply.json());
       const [rollout] = rollouts;
       if (rollout === undefined) return problem('The run has no rollout with this step, group and sample.');
@@ -153,12 +154,12 @@ function verificationText(reply: unknown): string | null {
   const found = Object.entries(finding_counts).filter(([, count]) => count > 0);
   return [
     `${claims.length} cited claims, ${statements.length} uncited statements.`,
-    ...claims.map(({ text, ids, findings, evidence }) => {
+    ...listed(claims, ({ text, ids, findings, evidence }) => {
       const support = evidence === undefined ? '' : ` support ${evidence.support.toFixed(2)}`;
       const remarks = findings.length === 0 ? '' : ` (${findings.join(', ')})`;
-      return `- [${ids.map(({ id }) => id).join(', ')}]${support}${remarks}: ${text}`;
+      return `- [${listed(ids, ({ id }) => quotedName(id)).join(', ')}]${support}${remarks}: ${quotedLine(text)}`;
     }),
-    ...statements.map(({ text }) => `- uncited: ${text}`),
+    ...listed(statements, ({ text }) => `- uncited: ${quotedLine(text)}`),
     ...(found.length === 0 ? [] : [`Findings: ${found.map(([name, count]) => `${name} ${count}`).join(', ')}`]),
   ].join('\n');
 }
@@ -178,27 +179,44 @@ const catalogueSchema = z.object({
 
 /** The recipes without their parameters, which would fill the context of a model. */
 async function recipesReply(reply: Response): Promise<CallToolResult> {
-  if (!reply.ok) return problem(await reply.text());
+  if (!reply.ok) return refused(reply);
   const { recipes } = catalogueSchema.parse(await reply.json());
   return said(recipes.map(({ name, family, summary }) => `- ${name} (${family}): ${summary}`).join('\n'), { recipes });
 }
 
-/** The lines of a replay in one result. Its last line says how it ended. */
-function replayed(text: string): CallToolResult {
-  const lines = text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => z.looseObject({ kind: z.string() }).parse(JSON.parse(line)));
-  const last = lines.at(-1);
-  if (last === undefined || last.kind === 'error') return problem(JSON.stringify(last ?? 'The replay ended early.'));
-  return said(JSON.stringify(last), { lines });
+/** Lines of a replay that a tool returns: a run has any number of groups, and each has a line. */
+const MAX_REPLAY_LINES = 1_000;
+/** Longest line of a replay; the summary names a few rollouts and has figures for each component. */
+const MAX_REPLAY_LINE_BYTES = 1024 * 1024;
+
+const replayLineSchema = z.looseObject({ kind: z.string() });
+
+/** The first lines of a replay and its last one, which says how it ended, in one result. */
+async function replayed({ body }: Response): Promise<CallToolResult> {
+  if (body === null) return problem('The replay ended early.');
+  const lines: z.infer<typeof replayLineSchema>[] = [];
+  let last: z.infer<typeof replayLineSchema> | null = null;
+  let left_out = 0;
+  for await (const line of readLines(body, MAX_REPLAY_LINE_BYTES)) {
+    if (!line.ok) return problem('The replay has a line that is too long.');
+    last = replayLineSchema.parse(JSON.parse(line.text));
+    if (lines.length < MAX_REPLAY_LINES || last.kind === 'summary') lines.push(last);
+    else left_out++;
+  }
+  if (last === null || last.kind === 'error') return problem(quotedJson(last ?? 'The replay ended early.'));
+  return said(quotedJson(last), { lines, ...(left_out === 0 ? {} : { left_out }) });
 }
 
 /** A reply as the result of a tool: in words where `describe` has any, and as it is. */
 async function replied(reply: Response, describe: (body: unknown) => string | null): Promise<CallToolResult> {
-  if (!reply.ok) return problem(await reply.text());
+  if (!reply.ok) return refused(reply);
   const body = z.record(z.string(), z.unknown()).parse(await reply.json());
-  return said(describe(body) ?? JSON.stringify(body), body);
+  return said(describe(body) ?? quotedJson(body), body);
+}
+
+/** A problem of a route, which repeats names of the caller's fields, as the error of a tool. */
+async function refused(reply: Response): Promise<CallToolResult> {
+  return problem(quotedJson(await reply.json()));
 }
 
 function said(text: string, structuredContent: Record<string, unknown>): CallToolResult {

@@ -6,7 +6,7 @@
  * A reply gives each reason before its verdict, so that the model reasons before it decides.
  */
 import { createRecentlyUsed } from '../../recently-used.ts';
-import { contentNonce, dataBlock } from './untrusted.ts';
+import { contentNonce, dataBlock } from '../../text/untrusted.ts';
 
 export type JsonSchema = { readonly [key: string]: JsonValue };
 type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonSchema;

@@ -3,8 +3,8 @@
  * or out-of-range entry is a failure; the reader never fills in, clamps or guesses.
  */
 import type * as z from 'zod';
+import { dataBlock } from '../../text/untrusted.ts';
 import type { JsonSchema } from './prompt.ts';
-import { dataBlock } from './untrusted.ts';
 
 /** Version of the reply reader, part of each model template. Raise it when the same reply may be read differently. */
 const READER_VERSION = 'citeward-reader-2';

@@ -2,7 +2,7 @@
  * Templates of the rubric's prompt. A template is a text with placeholders: each becomes the data blocks of that part,
  * so the text of a rollout is data whatever the template says. What a reply looks like is not the template's to say.
  */
-import { neutraliseControlTokens } from './untrusted.ts';
+import { neutraliseControlTokens } from '../../text/untrusted.ts';
 
 /**
  * How a judge answers for each criterion. `score`: 0, 1 or 2. `met`: true or false, which count as 2 and 0.

@@ -4,7 +4,7 @@ import { fitWhole } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import { exactObject, messages, REASON_SCHEMA, REASON_TOKENS, VERDICT_TOKENS } from '../../protocol/prompt.ts';
 import { readAs, readingTemplate } from '../../protocol/reply.ts';
-import { contentNonce, dataBlock } from '../../protocol/untrusted.ts';
+import { contentNonce, dataBlock } from '../../../text/untrusted.ts';
 
 type ToneRequest = { readonly kind: 'tone'; readonly question: string; readonly answer: string };
 type ToneVerdicts = { readonly kind: 'tone'; readonly polite: boolean };

@@ -5,7 +5,8 @@ import { durationText } from '../../../cli/shared/number-text.ts';
 import { progressText } from '../../../cli/shared/progress.ts';
 import { remarksOfFindings, remarksText } from '../../../cli/shared/remarks.ts';
 import { type Column, Table, type TableRow } from '../../../cli/shared/table.ts';
-import { fitText, plainLine, textWidth } from '../../../cli/shared/text-width.ts';
+import { fitText, textWidth } from '../../../cli/shared/text-width.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 
 const FAMILY = '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refinerPrompt } from '../../../src/generation/refiner-prompt.ts';
 import { QuoteFinder } from '../../../src/judgments/kinds/citations/quote.ts';
-import { neutralise, neutraliseControlTokens } from '../../../src/judgments/protocol/untrusted.ts';
+import { neutralise, neutraliseControlTokens } from '../../../src/text/untrusted.ts';
 
 /** Control tokens as published tokenizers spell them. */
 const CONTROL_TOKENS = [

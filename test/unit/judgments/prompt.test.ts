@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgePrompt } from '../../../src/judgments/model-judge.ts';
 import type { JudgedSource } from '../../../src/judgments/protocol/prompt.ts';
-import { contentNonce, dataBlock } from '../../../src/judgments/protocol/untrusted.ts';
+import { contentNonce, dataBlock } from '../../../src/text/untrusted.ts';
 import { CITATIONS, type CitedRequest, RUBRIC, SOURCES } from './requests.ts';
 
 /** The whole prompt as the template will see it, in bytes. */

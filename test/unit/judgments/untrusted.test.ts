@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { judgePrompt } from '../../../src/judgments/model-judge.ts';
 import { EVIDENCE_SYSTEM } from '../../../src/judgments/protocol/prompt.ts';
-import { contentNonce, dataBlock, neutralise, neutraliseAttribute } from '../../../src/judgments/protocol/untrusted.ts';
+import { contentNonce, dataBlock, neutralise, neutraliseAttribute } from '../../../src/text/untrusted.ts';
 import { INJECTIONS } from './injections.ts';
 import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';
 

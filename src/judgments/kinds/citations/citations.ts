@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { gatherEvidence, indexSources, needsCitation, supportVerdict } from '../../../lexical/index.ts';
+import { dataBlock } from '../../../text/untrusted.ts';
 import { blockTokens, type EntryTokens, fitEntries } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -18,7 +19,6 @@ import {
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
 import { entryOf, readEntries, readingTemplate, wrongShape } from '../../protocol/reply.ts';
-import { dataBlock } from '../../protocol/untrusted.ts';
 import { MAX_QUOTE_CHARS, type Quote, QuoteFinder } from './quote.ts';
 
 export type JudgedClaim = {

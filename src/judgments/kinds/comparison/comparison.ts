@@ -1,5 +1,6 @@
 /** The `comparison` kind: which of two answers to one question is better, in the order in which they are shown. */
 import * as z from 'zod';
+import { dataBlock } from '../../../text/untrusted.ts';
 import { blockTokens, fitPair } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -12,7 +13,6 @@ import {
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
 import { readAs, readingTemplate } from '../../protocol/reply.ts';
-import { dataBlock } from '../../protocol/untrusted.ts';
 import { compareLexically } from './lexical-comparison.ts';
 
 export type ComparisonRequest = Evidence & {

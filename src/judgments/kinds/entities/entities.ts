@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { namesOfLabels } from '../../../lexical/index.ts';
+import { contentNonce, dataBlock } from '../../../text/untrusted.ts';
 import { fitWhole } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -16,7 +17,6 @@ import {
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
 import { entryOf, readAs, readingTemplate } from '../../protocol/reply.ts';
-import { contentNonce, dataBlock } from '../../protocol/untrusted.ts';
 import { labelsOf, withoutLabels } from './labels.ts';
 import { createNameFinder } from './name-finder.ts';
 

@@ -4,11 +4,11 @@
  */
 import * as z from 'zod';
 import { stripPythonSpace } from '../../../text/python-text.ts';
+import { contentNonce, dataBlock } from '../../../text/untrusted.ts';
 import { fitWhole } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import { messages } from '../../protocol/prompt.ts';
 import { readingTemplate } from '../../protocol/reply.ts';
-import { contentNonce, dataBlock } from '../../protocol/untrusted.ts';
 import { FREE_TEXT_READER, FREE_TEXT_SYSTEM, FREE_TEXT_TOKENS, fencedEntries } from './free-text.ts';
 
 export type EntitiesTextRequest = {

@@ -1,10 +1,10 @@
 /** The `outcome_text` kind: the outcome question of CaRR's public server, with a free-text reply. */
 import * as z from 'zod';
+import { contentNonce, dataBlock } from '../../../text/untrusted.ts';
 import { fitWhole } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import { messages } from '../../protocol/prompt.ts';
 import { readingTemplate } from '../../protocol/reply.ts';
-import { contentNonce, dataBlock } from '../../protocol/untrusted.ts';
 import { FREE_TEXT_READER, FREE_TEXT_SYSTEM, FREE_TEXT_TOKENS } from './free-text.ts';
 import { readOutcomeFields } from './outcome-fields.ts';
 

@@ -1,10 +1,10 @@
 /** The `statements_text` kind: the statement question of CaRR's public server, with a free-text reply. */
 import * as z from 'zod';
+import { contentNonce, dataBlock } from '../../../text/untrusted.ts';
 import { blockTokens, fitEntries } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import { type JudgedSource, messages } from '../../protocol/prompt.ts';
 import { readingTemplate } from '../../protocol/reply.ts';
-import { contentNonce, dataBlock } from '../../protocol/untrusted.ts';
 import { onlyStatements, supportedAt } from '../statements/statements.ts';
 import { FREE_TEXT_READER, FREE_TEXT_SYSTEM, FREE_TEXT_TOKENS, fencedEntries } from './free-text.ts';
 

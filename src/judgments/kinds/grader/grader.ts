@@ -3,6 +3,7 @@
  * or by one of several labels. Whatever a template filled into the messages is data between delimiters.
  */
 import * as z from 'zod';
+import { contentNonce, dataBlock, neutraliseControlTokens } from '../../../text/untrusted.ts';
 import { blockTokens, fitUncut } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -14,7 +15,6 @@ import {
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
 import { readAs, readingTemplate } from '../../protocol/reply.ts';
-import { contentNonce, dataBlock, neutraliseControlTokens } from '../../protocol/untrusted.ts';
 
 /** A part of a message: words of the grader, or a value that its template took from the sample or its row. */
 export type GraderPart = { readonly text: string } | { readonly data: string };

@@ -1,12 +1,12 @@
 /** The `outcome` kind: whether a final answer agrees with the reference answer. */
 import * as z from 'zod';
 import { gatherEvidence, indexSources, statesTerms } from '../../../lexical/index.ts';
+import { contentNonce, dataBlock } from '../../../text/untrusted.ts';
 import { type Asking, USUAL_TEMPLATE } from '../../protocol/asking.ts';
 import { fitWhole } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import { exactObject, messages, REASON_SCHEMA, REASON_TOKENS, VERDICT_TOKENS } from '../../protocol/prompt.ts';
 import { readAs, readingTemplate } from '../../protocol/reply.ts';
-import { contentNonce, dataBlock } from '../../protocol/untrusted.ts';
 
 export type OutcomeRequest = {
   readonly kind: 'outcome';

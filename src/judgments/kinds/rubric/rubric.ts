@@ -1,5 +1,6 @@
 /** The `rubric` kind: criteria of one rollout, each scored 0, 1 or 2. `rubric-calls.ts` splits them into calls. */
 import * as z from 'zod';
+import { dataBlock } from '../../../text/untrusted.ts';
 import type { Asking } from '../../protocol/asking.ts';
 import { blockTokens, fitAnswered } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
@@ -20,7 +21,6 @@ import {
 import { entryOf, readEntries, readingTemplate } from '../../protocol/reply.ts';
 import { type CriterionReply, filledTemplate, type OwnTemplate } from '../../protocol/template.ts';
 import { estimateTokens } from '../../protocol/token-estimate.ts';
-import { dataBlock } from '../../protocol/untrusted.ts';
 import { createQuoteCheck, type QuoteEvidence } from './answer-quote.ts';
 import { scoreCriteriaLexically } from './lexical-rubric.ts';
 import { EVIDENCE_TEXT, rubricTemplate, templateSystem } from './rubric-templates.ts';

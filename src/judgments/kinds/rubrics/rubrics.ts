@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { MAX_CRITERION_CHARS, MAX_MADE_CRITERIA, MAX_TITLE_CHARS } from '../../../limits.ts';
+import { dataBlock } from '../../../text/untrusted.ts';
 import { blockTokens, fitSources } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -15,7 +16,6 @@ import {
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
 import { readAs, readingTemplate } from '../../protocol/reply.ts';
-import { dataBlock } from '../../protocol/untrusted.ts';
 
 /** A criterion that the prompt has already. `inactive`: it was retired, so it told no answers apart. */
 export type ExistingCriterion = {

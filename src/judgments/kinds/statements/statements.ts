@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { gatherEvidence, indexSources, supportVerdict } from '../../../lexical/index.ts';
+import { dataBlock } from '../../../text/untrusted.ts';
 import { blockTokens, fitEntries } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -18,7 +19,6 @@ import {
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
 import { entryOf, readEntries, readingTemplate } from '../../protocol/reply.ts';
-import { dataBlock } from '../../protocol/untrusted.ts';
 
 export type StatementsRequest = Evidence & {
   readonly kind: 'statements';

@@ -6,7 +6,7 @@
  * so offsets and lengths stay, and the prompt explains it to the judge. As a second safeguard each delimiter contains a
  * nonce of the content, which an imitation does not know.
  */
-import { isAsciiDigit, isAsciiLetter, isLowSurrogate, SLASH } from '../../text/characters.ts';
+import { isAsciiDigit, isAsciiLetter, isLowSurrogate, SLASH } from './characters.ts';
 
 const UNDERSCORE = 0x5f;
 /**
