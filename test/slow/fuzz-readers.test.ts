@@ -24,11 +24,11 @@ import { usefulChunksScore } from '../../src/families/long-trace/useful-chunks.t
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { readReply } from '../../src/judgments/model-judge.ts';
 import { estimateTokens } from '../../src/judgments/protocol/token-estimate.ts';
-import { neutralise, neutraliseAttribute, neutraliseControlTokens } from '../../src/text/untrusted.ts';
 import { readRecordLine } from '../../src/judgments/record-file.ts';
 import { lexicalSupport, needsCitation } from '../../src/lexical/index.ts';
 import { readRunLine } from '../../src/runs/run-file.ts';
 import { splitSentences } from '../../src/text/sentences.ts';
+import { neutralise, neutraliseAttribute, neutraliseControlTokens } from '../../src/text/untrusted.ts';
 import { readToolCalls, readToolCallsAsVerl } from '../../src/tools/hermes.ts';
 import { lastBoxedAnswer, scoreAnswerLine, scoreBoxedAnswer } from '../../src/tools/math-answer.ts';
 import { readPythonJson } from '../../src/tools/python-json.ts';

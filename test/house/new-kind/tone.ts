@@ -1,10 +1,10 @@
 /** A judgment kind for tests: whether an answer is polite. Belongs in src/judgments/kinds/tone/. */
 import * as z from 'zod';
+import { contentNonce, dataBlock } from '../../../text/untrusted.ts';
 import { fitWhole } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import { exactObject, messages, REASON_SCHEMA, REASON_TOKENS, VERDICT_TOKENS } from '../../protocol/prompt.ts';
 import { readAs, readingTemplate } from '../../protocol/reply.ts';
-import { contentNonce, dataBlock } from '../../../text/untrusted.ts';
 
 type ToneRequest = { readonly kind: 'tone'; readonly question: string; readonly answer: string };
 type ToneVerdicts = { readonly kind: 'tone'; readonly polite: boolean };
