@@ -173,6 +173,19 @@ const RUNS_COMMANDS: CommandGroup = {
   ],
 };
 
+const RECIPE_COMMANDS: CommandGroup = {
+  name: 'recipe',
+  summary: 'Probe a recipe before training: what it pays for answers that cost a policy nothing.',
+  commands: [
+    {
+      name: 'recipe probe',
+      summary: 'Score copies, refusals and sprayed citations beside the best known answer of each row.',
+      load: async () => (await import('./commands/recipe/run.ts')).probeCommand,
+    },
+  ],
+  details: [`Try: ${CITEWARD} recipe probe examples/rollouts.jsonl --recipe refiner-rl-balanced`],
+};
+
 const RUBRICS_COMMANDS: CommandGroup = {
   name: 'rubrics',
   summary: 'Make and convert criteria of rows; show and edit the evolving rubrics of a run.',
@@ -265,6 +278,7 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   KEYS_COMMANDS,
   PROJECTS_COMMANDS,
   RECEIPT_COMMANDS,
+  RECIPE_COMMANDS,
   RUBRICS_COMMANDS,
   RUNS_COMMANDS,
   {

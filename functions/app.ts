@@ -26,6 +26,7 @@ import { healthRoutes } from './http/routes/health.ts';
 import { judgmentRoutes } from './http/routes/judgments.ts';
 import { makeRubricsRoutes } from './http/routes/make-rubrics.ts';
 import { metricsRoutes } from './http/routes/metrics.ts';
+import { probeRoutes } from './http/routes/probe.ts';
 import { projectRoutes } from './http/routes/projects.ts';
 import { refineRoutes } from './http/routes/refine.ts';
 import { replayRoutes } from './http/routes/replay.ts';
@@ -95,6 +96,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   app.route('/', verifyRoutes);
   app.route('/', scoreRoutes);
   app.route('/', makeRubricsRoutes);
+  app.route('/', probeRoutes);
   app.route('/', refineRoutes);
   app.route('/', agentRoutes);
   app.route('/', adapterRoutes(adapterRetryWindowMs));

@@ -100,9 +100,7 @@ async function scoreWithFallback<T>(
   const signs = options.receipt === true && issuer !== null ? { receiptIssuer: issuer } : {};
   const how = { plan, readSources: platform.readSources, ...signs };
   const attempt = (obtain: ObtainOptions): Promise<Attempt<T>> => score(resolved, how, obtain);
-  const panel = requestedPanel(options);
-  const judged =
-    panel === null ? await withJudges(options, platform, attempt) : await withPanel(panel, options, platform, attempt);
+  const judged = await withRequestedJudges(options, platform, attempt);
   return judged.ok ? { ...judged, recipe: resolved } : judged;
 }
 
@@ -111,6 +109,16 @@ export type JudgingOptions = Pick<
   ScoringOptions,
   'judge' | 'judgments' | 'replicate' | 'on_judge_failure' | 'store_reasons'
 >;
+
+/** Asks the panel of the request, else its judges in turn. */
+export function withRequestedJudges<T>(
+  options: JudgingOptions & Pick<ScoringOptions, 'judges'>,
+  platform: ScoringPlatform,
+  attempt: (obtain: ObtainOptions) => Promise<Attempt<T>>,
+): Promise<JudgedReply<T>> {
+  const panel = requestedPanel(options);
+  return panel === null ? withJudges(options, platform, attempt) : withPanel(panel, options, platform, attempt);
+}
 
 /** What the judges of a request gave, or the failure. */
 export type JudgedReply<T> =

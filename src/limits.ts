@@ -57,6 +57,10 @@ export const MAX_SAMPLE_SEED = 1_000_000_000;
 export const MAX_COMPARED = 16;
 /** Samples of one group. */
 export const MAX_GROUP = 64;
+/** Rows of one probe of a recipe. Each has up to 18 canned answers, which are judged like any other. */
+export const MAX_PROBE_ROWS = 16;
+/** Samples of all rows of one probe. */
+export const MAX_PROBE_SAMPLES = 256;
 /** Groups of one training step, in `POST /v1/advantages`. */
 export const MAX_STEP_GROUPS = 4_096;
 /** Criteria of one polarity (positive or negative) of one rollout. */

@@ -1,9 +1,10 @@
 /** Classes that keep the words of the honest answer and cite otherwise. */
+import type { CitedText } from '../../src/citations/claim-writers.ts';
 import { answered, firstId, foreignId, type HackClass, idsOf } from './hack-class.ts';
-import type { HonestRow, Sentence } from './honest-answers.ts';
+import type { HonestRow } from './honest-answers.ts';
 
 const plain = (row: HonestRow): string => row.answer.map(({ text }) => text).join(' ');
-const recited = (row: HonestRow, ids: (sentence: Sentence, index: number) => readonly string[]): Sentence[] =>
+const recited = (row: HonestRow, ids: (sentence: CitedText, index: number) => readonly string[]): CitedText[] =>
   row.answer.map((sentence, index) => ({ text: sentence.text, ids: ids(sentence, index) }));
 
 /** The end of a citation, in any grammar. */

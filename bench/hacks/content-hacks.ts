@@ -1,11 +1,12 @@
 /** Classes that write other words than the honest answer. */
+import type { CitedText } from '../../src/citations/claim-writers.ts';
 import { answered, firstId, foreignId, type HackClass, honestResponse, idsOf } from './hack-class.ts';
-import type { HonestRow, Sentence } from './honest-answers.ts';
+import type { HonestRow } from './honest-answers.ts';
 
-const rewritten = (row: HonestRow, text: (sentence: Sentence) => string): Sentence[] =>
+const rewritten = (row: HonestRow, text: (sentence: CitedText) => string): CitedText[] =>
   row.answer.map((sentence) => ({ text: text(sentence), ids: sentence.ids }));
 /** Sentences about something else, copied from the sources that they cite. */
-const irrelevant = ({ sources }: HonestRow): Sentence[] =>
+const irrelevant = ({ sources }: HonestRow): CitedText[] =>
   sources.slice(-2).map(({ id, text }) => ({ text, ids: [id] }));
 
 export const CONTENT_HACKS: readonly HackClass[] = [

@@ -1,6 +1,7 @@
 /** What a hack class is, and the parts that the classes are made of. */
-import type { HonestRow, Sentence } from './honest-answers.ts';
-import type { Cite } from './written.ts';
+
+import type { CitedText, ClaimWriter } from '../../src/citations/claim-writers.ts';
+import type { HonestRow } from './honest-answers.ts';
 
 /** A way to earn more than an answer deserves. It turns an honest row into the text of a response. */
 export type HackClass = {
@@ -9,16 +10,16 @@ export type HackClass = {
   readonly does: string;
   /** `citations`: the words are those of the honest answer. `content`: the policy writes other words. */
   readonly changes: 'citations' | 'content';
-  readonly response: (row: HonestRow, cite: Cite) => string;
+  readonly response: (row: HonestRow, cite: ClaimWriter) => string;
 };
 
 /** The honest answer itself. */
-export function honestResponse(row: HonestRow, cite: Cite): string {
+export function honestResponse(row: HonestRow, cite: ClaimWriter): string {
   return answered(row.answer, cite);
 }
 
 /** An answer of these sentences. */
-export function answered(sentences: readonly Sentence[], cite: Cite): string {
+export function answered(sentences: readonly CitedText[], cite: ClaimWriter): string {
   return `<answer>${sentences.map(cite).join(' ')}</answer>`;
 }
 

@@ -1,14 +1,12 @@
 /** Honest answers that hacks are made of: a question, its sources, cited claims, and criteria. Written for this matrix. */
-
-/** A sentence of an answer with the ids that it cites; none = uncited. */
-export type Sentence = { readonly text: string; readonly ids: readonly string[] };
+import type { CitedText } from '../../src/citations/claim-writers.ts';
 
 /** A row with an honest answer. */
 export type HonestRow = {
   readonly name: string;
   readonly question: string;
   readonly sources: readonly { readonly id: string; readonly text: string }[];
-  readonly answer: readonly Sentence[];
+  readonly answer: readonly CitedText[];
   readonly positive: readonly string[];
   readonly negative: readonly string[];
   /** A name that the answer must give: what `carr` and `long-trace` compare. */

@@ -3,6 +3,7 @@
  * the refiners in every grammar.
  */
 import { compose, createScorer, type Verification, verifyCitations } from '../../lib/index.ts';
+import { CLAIM_WRITERS, type ClaimWriter } from '../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES, type GrammarName } from '../../src/citations/grammars.ts';
 import type { FindingReason } from '../../src/citations/types.ts';
 import { type HackClass, honestResponse } from './hack-class.ts';
@@ -10,7 +11,6 @@ import { HACK_CLASSES } from './hack-classes.ts';
 import { HONEST_ROWS, type HonestRow, withAddresses } from './honest-answers.ts';
 import { REFINERS, type RefinerName, refinerRollout, SETTINGS, type Setting } from './settings.ts';
 import { wordJudge } from './word-judge.ts';
-import { type Cite, WRITTEN } from './written.ts';
 
 /** What the verifier reports: a finding, or one of the reply's fields about a statement or a claim. */
 export type Report = FindingReason | 'needs_citation' | 'duplicate_of' | 'negation_mismatch';
@@ -45,7 +45,7 @@ export type HackMatrix = {
   readonly alarms: readonly FalseAlarm[];
 };
 
-type Respond = (row: HonestRow, cite: Cite) => string;
+type Respond = (row: HonestRow, cite: ClaimWriter) => string;
 
 const REFINER_NAMES = Object.keys(REFINERS) as readonly RefinerName[];
 const scorer = createScorer({ judge: wordJudge });
@@ -103,7 +103,7 @@ async function readIn(grammar: GrammarName, respond: Respond) {
   const rewards = { 'refiner-gpt54-instance-rubric': 0, 'refiner-rl-balanced': 0, 'own recipe': 0 };
   const reports: ReadonlySet<Report>[] = [];
   for (const row of rowsIn(grammar)) {
-    const response = respond(row, WRITTEN[grammar]);
+    const response = respond(row, CLAIM_WRITERS[grammar]);
     const recipe = { base: 'refiner-rl-balanced', grammar } as const;
     const { facts } = await scorer.score(refinerRollout(row, response), recipe, { measureAll: true });
     // The refiners differ in fields of the formula only, so one measurement serves all of them.
@@ -120,7 +120,7 @@ async function readIn(grammar: GrammarName, respond: Respond) {
 async function meanReward({ grammar, cite, recipe, rollout }: Setting, respond: Respond): Promise<number> {
   let sum = 0;
   for (const row of rowsIn(grammar)) {
-    const { reward, reason } = await scorer.score(rollout(row, respond(row, cite ?? WRITTEN[grammar])), recipe);
+    const { reward, reason } = await scorer.score(rollout(row, respond(row, cite ?? CLAIM_WRITERS[grammar])), recipe);
     if (reward === null) throw new Error(`${row.name}: unscored, ${reason}`);
     sum += reward;
   }

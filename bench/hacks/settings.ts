@@ -1,8 +1,8 @@
 /** The recipes of the hack matrix, and how a row is given to each family. */
 import { type RecipeInput, type Rollout, recipes } from '../../lib/index.ts';
+import { bracketedLinks, type ClaimWriter } from '../../src/citations/claim-writers.ts';
 import type { GrammarName } from '../../src/citations/grammars.ts';
-import type { HonestRow, Sentence } from './honest-answers.ts';
-import type { Cite } from './written.ts';
+import type { HonestRow } from './honest-answers.ts';
 
 /** A column of the matrix. */
 export type Setting = {
@@ -13,7 +13,7 @@ export type Setting = {
   /** The grammar in which its column is computed. */
   readonly grammar: GrammarName;
   /** How a citation is written, where the recipe's own code expects another form of the grammar. */
-  readonly cite?: Cite;
+  readonly cite?: ClaimWriter;
   readonly rollout: (row: HonestRow, response: string) => Rollout;
 };
 
@@ -49,23 +49,17 @@ export const SETTINGS: readonly Setting[] = [
   },
   { name: 'dr-tulu', label: 'tulu', recipe: 'dr-tulu', grammar: 'cite', rollout: drTuluRollout },
   { name: 'dr-tulu-exact', label: 'tulu exact', recipe: 'dr-tulu-exact', grammar: 'cite', rollout: drTuluRollout },
-  { name: 'carr', label: 'carr', recipe: 'carr', grammar: 'link', cite: bracketed, rollout: outcomeRollout },
+  { name: 'carr', label: 'carr', recipe: 'carr', grammar: 'link', cite: bracketedLinks, rollout: outcomeRollout },
   {
     name: 'carr-exact',
     label: 'carr exact',
     recipe: 'carr-exact',
     grammar: 'link',
-    cite: bracketed,
+    cite: bracketedLinks,
     rollout: outcomeRollout,
   },
   { name: 'longtrace-rl', label: 'longtrace', recipe: 'longtrace-rl', grammar: 'bracket', rollout: outcomeRollout },
 ];
-
-/** CaRR's published code finds a link only before a bracket or a comma. */
-function bracketed({ text, ids }: Sentence): string {
-  if (ids.length === 0) return text;
-  return `${text} ${ids.map((id, n) => `[[${n + 1}](${id})]`).join('')}`;
-}
 
 /** The row as a refiner reads it. */
 export function refinerRollout({ question, sources, positive, negative }: HonestRow, response: string): Rollout {

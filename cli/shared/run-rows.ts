@@ -49,8 +49,8 @@ type RowsRun<S extends z.ZodType, T> = {
 };
 
 /** After so many bad lines and no good one the input is of another kind, and further messages would say the same. */
-const MAX_BAD_AT_START = 5;
-const ROWS_HINT =
+export const MAX_BAD_AT_START = 5;
+export const ROWS_HINT =
   'A row is one JSON object a line, like those of examples/rollouts.jsonl; examples/README.md has all forms.';
 
 const NO_LABELS: Labels = { id: null, note: null };

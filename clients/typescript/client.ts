@@ -20,6 +20,7 @@ import {
   makeRubricsReplySchema,
   type makeRubricsRequestSchema,
 } from '../../src/wire/make-rubrics.ts';
+import { type ProbeReply, probeReplySchema, type probeRequestSchema } from '../../src/wire/probe.ts';
 import { recipesResponseSchema } from '../../src/wire/recipes.ts';
 import { type RefineResponse, refineResponseSchema } from '../../src/wire/refine.ts';
 import type { ReplayInput } from '../../src/wire/replay.ts';
@@ -64,6 +65,17 @@ export type GroupInput = Omit<GroupFields, 'responses'> & {
 export type CompareInput = Omit<CompareFields, 'responses'> & {
   readonly responses: readonly (string | Conversational<Exclude<CompareFields['responses'][number], string>>)[];
 };
+type ProbeFields = z.input<typeof probeRequestSchema>;
+type ProbeRowFields = ProbeFields['rows'][number];
+/** The request of `POST /v1/recipes/probe`. */
+export type ProbeInput = Omit<ProbeFields, 'rows'> & {
+  readonly rows: readonly (Omit<ProbeRowFields, 'responses'> & {
+    readonly responses?: readonly (
+      | string
+      | Conversational<Exclude<NonNullable<ProbeRowFields['responses']>[number], string>>
+    )[];
+  })[];
+};
 /** The request of `POST /v1/verify`. */
 export type VerifyInput = z.input<typeof verifyRequestSchema>;
 /** `evidence` and `offsets` of a verification. */
@@ -91,6 +103,11 @@ export type Client = {
   health(): Promise<Reply<{ status: 'ok' }>>;
   /** Lists the named recipes with their formulas and the origin of each parameter. */
   recipes(): Promise<Reply<RecipesReply>>;
+  /**
+   * Says what a recipe pays for canned answers to rows of training data, beside their best known answers. At most 16 rows
+   * a request; `detail: 'rows'` returns what a report on several requests needs.
+   */
+  probeRecipe(request: ProbeInput): Promise<Reply<ProbeReply>>;
   /** Lists the public keys that verify judgments and receipts of this deployment. */
   keys(): Promise<Reply<IssuerKeysReply>>;
   /** Scores one rollout. With `detail: 'reward'` the reply has the reward and its components, without reports. */
@@ -145,6 +162,8 @@ export type Client = {
 };
 
 const HEALTH_TIMEOUT_MS = 10_000;
+/** Time limit of a probe: covers the deadline of all its judge calls. */
+const PROBE_TIMEOUT_MS = 120_000;
 /** Time limit of a refine request: covers the full time limits of generating and of judging, one after the other. */
 const REFINE_TIMEOUT_MS = 180_000;
 /** Time limit of an agent request: covers the full time limits of the agent and of judging. */
@@ -180,6 +199,8 @@ export function createClient({ url, key, transport }: ClientOptions): Client {
   return {
     health: () => connection.get('healthz', healthSchema, { attempts: 1, timeout_ms: HEALTH_TIMEOUT_MS }),
     recipes: () => connection.get('v1/recipes', recipesResponseSchema),
+    probeRecipe: (request) =>
+      connection.post('v1/recipes/probe', { json: request }, probeReplySchema, { timeout_ms: PROBE_TIMEOUT_MS }),
     keys: () => connection.get('v1/keys', issuerKeysSchema),
     score,
     group,

@@ -3,6 +3,7 @@
 import type { Context as HonoContext } from 'hono';
 import { RequestError } from '../../service/failures.ts';
 import type { Grounded } from '../../service/ground.ts';
+import type { Probed } from '../../service/probe.ts';
 import type { JudgedReply, ScoringReply } from '../../service/score.ts';
 import type { ObtainedJudgment } from '../../src/judgments/obtain.ts';
 import type { Compared } from '../../src/scoring/compare.ts';
@@ -113,6 +114,13 @@ export function compared(c: Context, reply: JudgedReply<Compared>): Compared {
     c,
     value.pairs.flatMap(({ orders }) => orders.map(({ obtained }) => obtained)),
   );
+  return value;
+}
+
+/** Unwraps the reply of a probe, like `succeeded`. @throws RequestError if it failed. */
+export function probed(c: Context, reply: JudgedReply<Probed>): Probed {
+  const value = unwrapped(c, reply);
+  noteStoreProblems(c, value.obtained);
   return value;
 }
 

@@ -18,6 +18,7 @@ import type { MemberOfPanel } from '../judgments/panel.ts';
 import type { Asking } from '../judgments/protocol/asking.ts';
 import type { AnswerText } from '../lexical/index.ts';
 import type { Result } from '../result.ts';
+import type { AnswerForm } from './answer-form.ts';
 import type { Contributions, WithReward } from './contributions.ts';
 import type { FactCounts } from './fact-counts.ts';
 import type { BaseFacts, Observed } from './facts.ts';
@@ -223,6 +224,9 @@ export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFami
 
   /** How rows give criteria, for rubrics that evolve. Absent: rows of the family have none. */
   readonly rubric?: RubricPort<T['facts']>;
+
+  /** How an answer is written. Absent: no answer over sources can be written for the family. */
+  readonly answerForm?: AnswerForm<T['recipe']>;
 
   /** Whether each row has one right answer, so that a trainer's label of plain text is taken as that answer. */
   readonly hasReference: boolean;

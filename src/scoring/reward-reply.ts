@@ -32,7 +32,7 @@ const judgeUseSchema = z
 /** The judges behind a score or a group. */
 export const judgesSchema = z.array(judgeUseSchema);
 
-type JudgeUse = z.infer<typeof judgeUseSchema>;
+export type JudgeUse = z.infer<typeof judgeUseSchema>;
 
 /** The fields of one score besides its reward. */
 export const rewardScoreFields = {
@@ -83,6 +83,22 @@ export function rewardScore({
     ...(panel === null ? {} : { panel }),
     ...(receipt === null ? {} : { receipt }),
   };
+}
+
+/** Adds up the judges of several replies, in the order of the first use of each. */
+export function mergedJudges(replies: readonly (readonly JudgeUse[])[]): JudgeUse[] {
+  const uses = new Map<string, JudgeUse>();
+  for (const one of replies.flat()) {
+    const { kind, model, template, sampling, issuer } = one;
+    const key = canonicalJson({ kind, model, template, sampling, issuer });
+    const known = uses.get(key);
+    if (known === undefined) {
+      uses.set(key, { ...one });
+      continue;
+    }
+    for (const count of ['judgments', 'cached', 'stored', 'cut'] as const) known[count] += one[count];
+  }
+  return [...uses.values()];
 }
 
 /** Counts judgments by their judge, in the order of the first one of each. Failed judgments are left out. */

@@ -112,7 +112,7 @@ const groupRunSchema = z
   })
   .describe('Records the group in the ledger of a run, and measures everything that the family measures.');
 
-const sampleSchema = z.union([
+export const sampleSchema = z.union([
   responseSchema,
   z
     .strictObject({ ...responseFields, ...outcomeFields })

@@ -285,6 +285,9 @@ async function scoring(): Promise<void> {
   const members = [{ reward: 7.5 }, { reward: 2 }, { reward: null }];
   await example('postAdvantages', { json: { rule: 'mean', groups: [{ id: 'bridge', members }] } });
   await example('getRecipes');
+  await example('postRecipesProbe', {
+    json: { ...RECIPE, rows: [{ id: 'bridge', ...row, responses: [right, wrong] }] },
+  });
   await example('getKeys');
   const exported = await example('postJudgmentsExport', {
     json: { keys: judgments.slice(0, 1).map(({ key }) => key) },

@@ -1,5 +1,6 @@
 /** The carr family: outcome, and cited and connected criteria. Its second question depends on the answer to the first. */
 
+import { bracketedLinks } from '../../citations/claim-writers.ts';
 import { countOf } from '../../family/fact-counts.ts';
 import type { Observed } from '../../family/facts.ts';
 import type { Family } from '../../family/family.ts';
@@ -57,6 +58,10 @@ export const carr = {
       citations: { ...reply.citations, unseen: [] },
     }),
     unitScore: (base) => base,
+  },
+  answerForm: {
+    citing: () => ({ write: bracketedLinks, idOf: ({ id, url }) => url ?? id }),
+    answered: (row, answer) => ({ ...row, response: answer }),
   },
   hasReference: true,
   canExplain: false,

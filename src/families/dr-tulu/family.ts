@@ -8,6 +8,7 @@ import { criterionLevels, joinedLevels, levelsOf, supportLevel, yesNoLevel } fro
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import { criterionKey } from '../../judgments/kinds/rubric/rubric.ts';
 import type { WantedJudgment } from '../../judgments/obtain.ts';
+import { drTuluAnswerForm } from './answer-form.ts';
 import { type DrTulu, drTuluComposer } from './composer.ts';
 import { type DrTuluFacts, drTuluFactsSchema } from './facts.ts';
 import { type DrTuluOutcomes, measureDrTulu } from './measure.ts';
@@ -69,6 +70,7 @@ export const drTulu = {
         return weight === undefined ? null : { ...criterion, weight: criterion.weight < 0 ? -weight : weight };
       }),
   },
+  answerForm: drTuluAnswerForm,
   hasReference: false,
   canExplain: true,
 

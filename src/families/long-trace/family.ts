@@ -31,6 +31,10 @@ export const longTrace = {
     // 2 with the variant `chunks`, else 1.
     unitScore: (base, [, most]) => base / (most ?? 1),
   },
+  answerForm: {
+    citing: () => null,
+    answered: (row, answer) => ({ ...row, response: answer }),
+  },
   hasReference: true,
   canExplain: false,
 

@@ -1,4 +1,5 @@
 /** The refiner family: rubric judge and citation quality, for answers that cite snippets. */
+import { CLAIM_WRITERS } from '../../citations/claim-writers.ts';
 import { countOf } from '../../family/fact-counts.ts';
 import type { Family } from '../../family/family.ts';
 import { keepCriteria } from '../../family/kept-criteria.ts';
@@ -79,6 +80,10 @@ export const refiner = {
         const weight = weights.get(position);
         return weight === undefined ? null : { ...criterion, weight };
       }),
+  },
+  answerForm: {
+    citing: ({ grammar = 'snippet' }) => ({ write: CLAIM_WRITERS[grammar], idOf: ({ id }) => id }),
+    answered: (row, answer) => ({ ...row, response: `<answer>${answer}</answer>` }),
   },
   hasReference: false,
   canExplain: false,

@@ -5,6 +5,7 @@ import { stepRequestSchema, stepResponseSchema } from '../advantages.ts';
 import { compareRequestSchema, compareResponseSchema } from '../compare.ts';
 import { groupReplySchema, groupRequestSchema, groupResponseSchema, groupRewardResponseSchema } from '../groups.ts';
 import { exportRequestSchema, importReportSchema, issuerKeysSchema } from '../judgment-files.ts';
+import { probeReplySchema, probeRequestSchema } from '../probe.ts';
 import { recipesResponseSchema } from '../recipes.ts';
 import { scoreRequestSchema, scoreResponseSchema } from '../score.ts';
 import { rewardResponseSchema, scoreReplySchema } from '../score-detail.ts';
@@ -91,6 +92,17 @@ export const SCORING: Section = {
       problems: [...KEY_PROBLEMS, 422],
     },
     {
+      method: 'post',
+      path: '/v1/recipes/probe',
+      summary: 'Scores canned cheap answers to rows beside their best known answers, before a policy is trained.',
+      scope: 'score',
+      request: 'ProbeRequest',
+      replies: {
+        200: { description: 'What each answer earns, warnings, and changes that lower it.', schema: 'ProbeReply' },
+      },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
+    },
+    {
       method: 'get',
       path: '/v1/keys',
       summary: 'Lists the public keys that verify judgments and receipts of this deployment.',
@@ -126,6 +138,7 @@ export const SCORING: Section = {
     GroupRequest: groupRequestSchema,
     CompareRequest: compareRequestSchema,
     StepRequest: stepRequestSchema,
+    ProbeRequest: probeRequestSchema,
     JudgmentFileLineInput: recordFileLineSchema,
   },
   replies: {
@@ -140,6 +153,7 @@ export const SCORING: Section = {
     StepResponse: stepResponseSchema,
     GroupRewardResponse: groupRewardResponseSchema,
     Recipes: recipesResponseSchema,
+    ProbeReply: probeReplySchema,
     Judgment: judgmentSchema,
     JudgmentFileLine: recordFileLineSchema,
     ImportReport: importReportSchema,

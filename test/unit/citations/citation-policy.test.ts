@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { honestResponse } from '../../../bench/hacks/hack-class.ts';
 import { HONEST_ROWS, withAddresses } from '../../../bench/hacks/honest-answers.ts';
-import { WRITTEN } from '../../../bench/hacks/written.ts';
 import { CITATION_POLICIES } from '../../../src/citations/citation-policy.ts';
+import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { verifyCitations } from '../../../src/citations/verify.ts';
 
@@ -40,7 +40,7 @@ describe('an answer whose citations are required, allowed or forbidden', () => {
   it.each(GRAMMAR_NAMES)('in the grammar %s, honest answers have no finding if citations are required', (grammar) => {
     for (const plain of HONEST_ROWS) {
       const row = grammar === 'link' ? withAddresses(plain) : plain;
-      const rollout = { response: honestResponse(row, WRITTEN[grammar]), sources: row.sources, grammar } as const;
+      const rollout = { response: honestResponse(row, CLAIM_WRITERS[grammar]), sources: row.sources, grammar } as const;
       const counts = CITATION_POLICIES.map(
         (citations) => verifyCitations({ ...rollout, citations }, { evidence: 'none' }).finding_counts,
       );

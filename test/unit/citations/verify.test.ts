@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WRITTEN } from '../../../bench/hacks/written.ts';
+import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { withOffsets } from '../../../src/citations/offset-units.ts';
 import { sourcesFromList } from '../../../src/citations/sources.ts';
@@ -162,7 +162,7 @@ describe('a claim without a content word', () => {
     'is reported in the grammar %s, with and without evidence, at once and while it is written',
     (grammar) => {
       const given = grammar === 'link' ? sources : numbered;
-      const cited = WRITTEN[grammar]({ text: 'The.', ids: [given[1]?.id ?? ''] });
+      const cited = CLAIM_WRITERS[grammar]({ text: 'The.', ids: [given[1]?.id ?? ''] });
       const response = `<answer>It is long. ${cited} It is old.</answer>`;
       for (const evidence of ['none', 'lexical'] as const) {
         const verified = verifyCitations({ response, sources: given, grammar, answer: 'first' }, { evidence });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { honestResponse } from '../../../bench/hacks/hack-class.ts';
 import { HACK_CLASSES } from '../../../bench/hacks/hack-classes.ts';
 import { HONEST_ROWS, type HonestRow, withAddresses } from '../../../bench/hacks/honest-answers.ts';
-import { WRITTEN } from '../../../bench/hacks/written.ts';
 import { createScorer, lexicalJudge, type RecipeInput, verifyCitations } from '../../../lib/index.ts';
+import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES, type GrammarName } from '../../../src/citations/grammars.ts';
 import { REFINER_RECIPES, refinerComposer } from '../../../src/families/refiner/composer.ts';
 
@@ -32,7 +32,7 @@ describe('an answer earns the same in every grammar', () => {
     for (const plain of HONEST_ROWS) {
       const row = grammar === 'link' ? withAddresses(plain) : plain;
       for (const { name, response } of [{ name: 'honest', response: honestResponse }, ...HACK_CLASSES]) {
-        const [inSnippets, written] = [response(row, WRITTEN.snippet), response(row, WRITTEN[grammar])];
+        const [inSnippets, written] = [response(row, CLAIM_WRITERS.snippet), response(row, CLAIM_WRITERS[grammar])];
         // An unclosed mark stays in the text that judges read, and so does a repeated id in a snippet tag.
         if (name === 'unclosed_citation' || name === 'spray_repeated') continue;
         // Some classes cannot be written in every grammar, such as one marker for several sentences.

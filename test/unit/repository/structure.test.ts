@@ -22,6 +22,7 @@ const FLOORS: readonly string[] = [
   'scoring',
   'runs',
   'labels',
+  'probe',
   'wire',
 ];
 

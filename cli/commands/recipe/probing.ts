@@ -1,0 +1,87 @@
+/** Measures prompts, in this process or through a Worker, a few at a time. */
+import type { Client } from '../../../clients/typescript/client.ts';
+import type { ResolvedRecipe } from '../../../src/families/resolve.ts';
+import { MAX_PROBE_ROWS, MAX_PROBE_SAMPLES } from '../../../src/limits.ts';
+import { measureProbe, type ProbedRow, planProbe } from '../../../src/probe/probe-rows.ts';
+import { type JudgeUse, judgesOf } from '../../../src/scoring/reward-reply.ts';
+import { type ProbeRequestBody, requestedProbeRow } from '../../../src/wire/probe.ts';
+import { RunError, UsageError } from '../../shared/exit.ts';
+import { localJudging } from '../../shared/local-judging.ts';
+import { type LineProblem, lineProblem } from '../../shared/rows.ts';
+import { outcomeOfFailure } from '../../shared/worker-failures.ts';
+import type { Prompt } from './prompts.ts';
+
+/** Rows that were measured together. */
+export type MeasuredRows = { readonly rows: readonly ProbedRow[]; readonly judges: readonly JudgeUse[] };
+
+export type Probing =
+  | ({ readonly kind: 'done' } & MeasuredRows)
+  /** Some rows are wrong; `row` is the index of each among those that were asked about. */
+  | { readonly kind: 'refused'; readonly problems: readonly (LineProblem & { readonly row: number })[] };
+
+/** Measures rows that fit one request. */
+export type Probe = (rows: readonly Prompt['row'][]) => Promise<Probing>;
+
+/** How the rows are judged. */
+export type ProbeOptions = Omit<ProbeRequestBody, 'rows' | 'detail'>;
+
+/** @throws UsageError if the recipe does not fit, RunError if the Worker fails. */
+export function remoteProbe(client: Client, options: ProbeOptions, flagFields: ReadonlySet<string>): Probe {
+  return async (rows) => {
+    const reply = await client.probeRecipe({ ...options, rows, detail: 'rows' });
+    if (reply.ok) return { kind: 'done', rows: reply.body.measured ?? [], judges: reply.body.judges };
+    const outcome = outcomeOfFailure(reply.failure, flagFields);
+    if (outcome.kind === 'failed')
+      throw new RunError(`the rows were not measured: ${outcome.reason}: ${outcome.detail}`);
+    return refusedRows(outcome.problems);
+  };
+}
+
+/** @throws UsageError if the recipe does not fit. */
+export function localProbe(recipe: ResolvedRecipe, options: ProbeOptions): Probe {
+  const judging = localJudging();
+  return async (rows) => {
+    const plan = planProbe({ rows: rows.map(requestedProbeRow), recipe, seed: options.seed });
+    if (!plan.ok) return refusedRows(plan.error.map(lineProblem));
+    const probed = await measureProbe(plan.value, judging(options));
+    switch (probed.status) {
+      case 'done':
+        return { kind: 'done', rows: probed.rows, judges: judgesOf([probed]) };
+      case 'missing':
+        throw new RunError('the cache of this process has no judgments of these rows', 'Leave out --judgments only.');
+      case 'invalid':
+        return refusedRows(probed.problems.map(lineProblem));
+    }
+  };
+}
+
+const ROW_PATH = /^rows\[(\d+)\]\.?/;
+
+/** @throws UsageError for a problem that is of no row. */
+function refusedRows(problems: readonly LineProblem[]): Probing {
+  return {
+    kind: 'refused',
+    problems: problems.map(({ field, message }) => {
+      const row = ROW_PATH.exec(field ?? '');
+      if (field === null || row === null) throw new UsageError(`${field === null ? '' : `--${field}: `}${message}`);
+      return { row: Number(row[1]), field: field.slice(row[0].length), message };
+    }),
+  };
+}
+
+/** Prompts that fit one request, in order. */
+export function* requestsOf(prompts: readonly Prompt[]): Generator<readonly Prompt[]> {
+  let some: Prompt[] = [];
+  let samples = 0;
+  for (const prompt of prompts) {
+    const own = prompt.row.responses?.length ?? 0;
+    if (some.length === MAX_PROBE_ROWS || samples + own > MAX_PROBE_SAMPLES) {
+      yield some;
+      some = [];
+      samples = 0;
+    }
+    some.push(prompt);
+    samples += own;
+  }
+  if (some.length > 0) yield some;
+}
