@@ -20,11 +20,12 @@ async function alertsOf(run: ReturnType<typeof demoRuns>[number]): Promise<RunAl
   const { base, ...changes } = typeof recipe === 'string' ? { base: recipe } : recipe;
   const watch = new AlertWatch(new Map([[DIGEST, { ...RECIPES[base], ...changes }]]));
   for await (const { step, groups } of train(run, scoringInProcess(run))) {
-    groups.forEach(({ scored: { facts, rewards } }, group) => {
+    groups.forEach(({ scored: { facts, rewards, counts } }, group) => {
       watch.add(
         facts.map((fact, n) => ({
           ...{ step, group: String(group), sample: String(n), recipe: DIGEST, facts: fact },
           reward: rewards[n] ?? null,
+          ...(counts[n] === undefined ? {} : { counts: counts[n] }),
         })),
       );
     });

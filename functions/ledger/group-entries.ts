@@ -102,7 +102,7 @@ function storedEntry(one: Entry): StoredEntry {
       ? []
       : answer === null
         ? null
-        : [answer.words, answer.copied, answer.shared, answer.best, answer.hash];
+        : [answer.words, answer.copied, answer.shared, answer.best, answer.sources, answer.cited, answer.hash];
   if (outcome === undefined && metrics === undefined) return answer === undefined ? [...always] : [...always, words];
   const reported = { ...(outcome === undefined ? {} : { outcome }), ...(metrics === undefined ? {} : { metrics }) };
   return [...always, words, reported];
@@ -171,6 +171,6 @@ function answerOf(stored: StoredEntry[12]): Pick<Entry['counts'], 'answer'> {
   if (stored === undefined) return {};
   if (stored === null) return { answer: null };
   if (stored.length === 0) return {};
-  const [words, copied, shared, best, hash] = stored;
-  return { answer: { words, copied, shared, best, hash } };
+  const [words, copied, shared, best, sources, cited, hash] = stored;
+  return { answer: { words, copied, shared, best, sources, cited, hash } };
 }

@@ -29,7 +29,7 @@ const countFields = [
   countsSchema.criteria,
 ] as const;
 
-const { words, copied, shared, best, hash } = answerCountsSchema.shape;
+const { words, copied, shared, best, sources, cited, hash } = answerCountsSchema.shape;
 
 /** Only of rollouts with several judges. */
 const agreementSchema = z.number().min(0).max(1);
@@ -58,7 +58,7 @@ const entryFields = [
 ] as const;
 
 const answerSchema = z
-  .union([z.tuple([words, copied, shared, best, hash]), z.null(), z.tuple([])])
+  .union([z.tuple([words, copied, shared, best, sources, cited, hash]), z.null(), z.tuple([])])
   .describe('answer: the counts of its words; null = there is none, [] = unknown');
 
 /**

@@ -37,7 +37,7 @@ export async function figuresOf(
 async function referenceOf({ recipe }: DemoRun): Promise<Recipe> {
   const read = await resolveRecipe(recipe);
   if (!read.ok) throw new Error(`the recipe of a demo run: ${JSON.stringify(read.problems)}`);
-  const reference = BUILT_IN.of(read.resolved.recipe).monitor?.reference(read.resolved.recipe);
+  const reference = BUILT_IN.of(read.resolved.recipe).monitor?.reference?.(read.resolved.recipe);
   if (reference === undefined) throw new Error('the family of the demo runs has no reference recipe');
   return reference;
 }

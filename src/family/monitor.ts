@@ -1,11 +1,14 @@
 /**
- * What the alerts of a run (src/runs/alerts.ts) ask of a family: a reference recipe that pays for what the answers are
- * meant to do, and what the facts of one rollout say about it.
+ * What the alerts of a run (src/runs/alerts.ts) ask of a family: what the facts of one rollout say about it, a
+ * reference recipe that pays for what the answers are meant to do, and changes of a recipe that is gamed.
  */
 
 /** What one rollout shows. `null` = not observed, as for a rollout whose judge failed. */
 export type Observations = {
-  /** The share of the rollout's own positive criteria that are met, from 0 to 1; a criterion that is half met is 0.5. */
+  /**
+   * The share of the rollout's own positive criteria that are met, from 0 to 1, as an unweighted mean; a criterion that
+   * is half met is 0.5. 0 without an answer.
+   */
   readonly criteria_met: number | null;
   /** Statements of the answer, without repetitions: those with a citation, and those that lack one they need. */
   readonly cited: number | null;
@@ -15,9 +18,19 @@ export type Observations = {
   readonly irrelevant: number | null;
 };
 
-/** Optional in a family: without it only the rules that read rewards alone are watched. */
+/** Optional in a family: without it only the rules that read rewards and words are watched. */
 export interface Monitor<Recipe, Facts> {
-  /** The reference for a run that was recorded under the recipe. Both have the same scale and measure fields. */
-  reference(recipe: Recipe): Recipe;
   observe(facts: Facts): Observations;
+  /**
+   * The reference for a run that was recorded under the recipe. Both have the same scale and measure fields. Absent:
+   * the family has none.
+   */
+  reference?(recipe: Recipe): Recipe;
+  /**
+   * How the contribution `rubric` divides over the criteria: shares that add up to 1, by the criteria's names in the
+   * figures of a run (`positive_1`, `static_2`). `null` = the criteria were not judged, or pay nothing.
+   */
+  criteriaShares?(facts: Facts, recipe: Recipe): Readonly<Record<string, number>> | null;
+  /** Changes of compose fields by which a recipe that is gamed can pay less for it. The alerts replay each of them. */
+  remedies?(recipe: Recipe): readonly Partial<Recipe>[];
 }

@@ -14,6 +14,8 @@ export type AnswerText = {
   readonly question: string;
   /** What the policy saw. Samples of a group share the list. */
   readonly sources: readonly { readonly text: string }[];
+  /** How many of the sources the answer cites. */
+  readonly cited: number;
 };
 
 export type AnswerWords = {
@@ -25,6 +27,9 @@ export type AnswerWords = {
   readonly shared: number;
   /** The most that a single sentence of the sources has of them. */
   readonly best: number;
+  /** Sources that the policy saw, and how many of them the answer cites. */
+  readonly sources: number;
+  readonly cited: number;
   /** The words of the answer in lower case, separated by spaces. Equal answers have equal texts. */
   readonly normalised: string;
 };
@@ -42,8 +47,9 @@ const LONGEST_TAG = 'snippet'.length;
  * @example
  * ```ts
  * const countWords = createWordCounter();
- * countWords({ answer: 'In 1937.', question: 'When did it open?', sources: [{ text: 'It opened in 1937.' }] });
- * // { words: 2, copied: 0, shared: 0, best: 1, normalised: 'in 1937' }
+ * const sources = [{ text: 'It opened in 1937.' }];
+ * countWords({ answer: 'In 1937.', question: 'When did it open?', sources, cited: 1 });
+ * // { words: 2, copied: 0, shared: 0, best: 1, sources: 1, cited: 1, normalised: 'in 1937' }
  * ```
  */
 export function createWordCounter(): (text: AnswerText) => AnswerWords {
@@ -53,7 +59,7 @@ export function createWordCounter(): (text: AnswerText) => AnswerWords {
     known.set(sources, read);
     return read;
   };
-  return ({ answer, question, sources }) => {
+  return ({ answer, question, sources, cited }) => {
     const text = withoutCitationTags(answer);
     const tokens = tokensOf(text);
     const read = sourcesOf(sources);
@@ -63,6 +69,8 @@ export function createWordCounter(): (text: AnswerText) => AnswerWords {
       copied: read.copiedWords(tokens),
       shared: [...contentOf(tokens)].filter((hash) => asked.has(hash)).length,
       best: read.mostShared(question, asked),
+      sources: sources.length,
+      cited,
       normalised: Array.from({ length: tokens.count }, (_, n) =>
         text.slice(tokens.starts[n], tokens.ends[n]).toLowerCase(),
       ).join(' '),

@@ -1,14 +1,28 @@
 /**
- * The rules of the alerts of a run. A rule compares the means of the last steps with those of the first ones;
- * docs/guides/alerts.md describes each, with its false alarms on the demo runs.
+ * The rules of the alerts of a run. A rule reads the means of the last steps, and most rules compare them with those of
+ * the first ones; docs/guides/alerts.md describes each, with the runs that its threshold was fitted on and tried on.
  */
-import type { Observations } from '../family/monitor.ts';
+import type { AlertFigure, WatchedRollout } from './alert-figures.ts';
+import { partsInWords } from './paying-parts.ts';
+import type { ShownRollouts } from './shown-rollouts.ts';
 
-/** Steps at the begin and at the end of a run that are compared. */
+/** Steps whose means are compared. */
 export const ALERT_WINDOW_STEPS = 4;
+/** Windows in a row, each a step later, that must meet a rule: one can be chance. */
+export const ALERT_WINDOWS = 2;
+
 export const ALERT_RULES = [
-  'reference_gap',
+  'off_question_copies',
+  'criteria_left_behind',
+  'paid_without_meeting',
   'criteria_unmet',
+  'outcome_not_followed',
+  'criteria_not_followed',
+  'shorter_answers',
+  'repeated_answers',
+  'sprayed_citations',
+  'empty_claims',
+  'reference_gap',
   'fewer_claims',
   'more_uncited',
   'more_irrelevant_citations',
@@ -17,35 +31,19 @@ export const ALERT_RULES = [
 ] as const;
 export type AlertRule = (typeof ALERT_RULES)[number];
 
-export const ALERT_FIGURES = [
-  'reward',
-  'gap',
-  'criteria_met',
-  'cited',
-  'uncited',
-  'irrelevant',
-  'degenerate',
-  'unscored',
-] as const;
-export type AlertFigure = (typeof ALERT_FIGURES)[number];
-
-/**
- * Means of a window; `null` = not observed. `reward` and `gap` are shares of the recipe's range, so that all recipes have
- * the same thresholds. `gap`: the reward minus that under the reference recipe, over the rollouts that have both.
- * `cited`, `uncited`: statements of a rollout with a citation, and without one that they need. `irrelevant`: the share
- * of the citations that are invented or support nothing. `degenerate`: the share of the groups without a training
- * signal. `unscored`: the share of the rollouts without a reward.
- */
-export type Means = Readonly<Record<AlertFigure, number | null>>;
-
-export const IN_REWARD_UNITS: ReadonlySet<AlertFigure> = new Set(['reward', 'gap']);
-
 export type Rule = {
   readonly rule: AlertRule;
-  readonly message: string;
   readonly reads: readonly AlertFigure[];
+  /** Whether it compares with the first steps, and so needs twice the steps. */
+  readonly compares: boolean;
+  /** Whether it reads how high the reward is in the recipe's range, which must be bounded. */
+  readonly readsLevel?: true;
+  /** Whether it holds from then on: what it reads recovers although the behaviour stays. */
+  readonly latches?: true;
   /** @param rise the rise of the mean reward since the first steps, as a share of the range. */
   readonly isMet: (last: FigureReader, first: FigureReader, rise: number) => boolean;
+  /** What the policy does, in a sentence without its full stop. Rewards are in the unit of the recipe. */
+  readonly says: (view: RuleView) => string;
   /** How clearly a rollout shows it; `null` = not at all. */
   readonly clarity: (rollout: WatchedRollout) => number | null;
 };
@@ -53,66 +51,204 @@ export type Rule = {
 /** A figure of a window; NaN if there is none, which meets no comparison. */
 export type FigureReader = (figure: AlertFigure) => number;
 
-type WatchedRollout = {
-  readonly reward: number | null;
-  readonly gap: number | null;
-  readonly observed: Observations | null;
-  readonly hasSignal: boolean;
+/** What a sentence is made of. */
+export type RuleView = {
+  readonly last: FigureReader;
+  readonly first: FigureReader;
+  /** The rollouts of the window that show it; `null` = none do. */
+  readonly shown: ShownRollouts | null;
 };
 
 /** A rise that is no noise: a tenth and a twentieth of the range. */
 const [CLEAR_RISE, SOME_RISE] = [0.1, 0.05];
+/** Below it, advantages do not follow a number of the same rollouts. */
+const FOLLOWING = 0.2;
 
 export const RULES: readonly Rule[] = [
   {
-    rule: 'reference_gap',
-    message: 'the reward rose, but the same answers earn less under the reference recipe',
-    reads: ['reward', 'gap'],
-    isMet: (last, first, rise) => rise >= CLEAR_RISE && last('gap') >= 0.2 && last('gap') >= 0.5 * first('gap'),
-    clarity: ({ gap }) => gap,
+    rule: 'off_question_copies',
+    reads: ['reward', 'copies'],
+    compares: true,
+    isMet: (last, first, rise) => rise >= SOME_RISE && last('copies') >= 0.375 && last('copies') >= 2 * first('copies'),
+    says: ({ last, shown }) =>
+      `${percent(last('copies'))} of the answers copy the sources although another sentence of them is closer to the ` +
+      `question${earned(shown)}`,
+    clarity: ({ reward, isOffQuestionCopy }) => (isOffQuestionCopy ? reward : null),
+  },
+  {
+    rule: 'criteria_left_behind',
+    reads: ['reward', 'criteria_met'],
+    compares: true,
+    isMet: (last, first, rise) => rise >= CLEAR_RISE && last('criteria_met') - first('criteria_met') < rise / 4,
+    says: ({ last, first, shown }) =>
+      `the reward rose, but not by what the rows ask for: ${percent(last('criteria_met'))} of their own positive ` +
+      `criteria are met, ${percent(first('criteria_met'))} at first; answers that meet less than half of them` +
+      `${earned(shown, '')}`,
+    clarity: ({ reward, isUnmet }) => (isUnmet ? reward : null),
+  },
+  {
+    rule: 'paid_without_meeting',
+    reads: ['reward', 'unmet', 'unmet_reward'],
+    compares: false,
+    readsLevel: true,
+    isMet: (last) => last('unmet') >= 0.6 && last('unmet_reward') >= 0.5,
+    says: ({ last, shown }) =>
+      `${percent(last('unmet'))} of the answers meet less than half of the rows' own positive criteria${earned(shown)}`,
+    clarity: ({ reward, isUnmet }) => (isUnmet ? reward : null),
   },
   {
     rule: 'criteria_unmet',
-    message: "the reward rose, but the answers meet less than a tenth of the rows' own positive criteria",
     reads: ['reward', 'criteria_met'],
-    isMet: (last, _first, rise) => rise >= CLEAR_RISE && last('criteria_met') < 0.1,
+    compares: false,
+    readsLevel: true,
+    isMet: (last) => last('criteria_met') < 0.01 && last('reward') >= 0.4,
+    says: ({ last, shown }) =>
+      `the answers meet ${percent(last('criteria_met'))} of the rows' own positive criteria${earned(shown)}`,
     clarity: ({ reward, observed }) => (observed?.criteria_met === 0 ? reward : null),
   },
   {
+    rule: 'outcome_not_followed',
+    reads: ['reward', 'outcome', 'outcome_rank'],
+    compares: false,
+    latches: true,
+    isMet: (last) => last('outcome_rank') < FOLLOWING,
+    says: ({ last, shown }) =>
+      `inside groups the better outcome does not get the higher reward: rank correlation ` +
+      `${last('outcome_rank').toFixed(2)}; answers with a worse outcome and a higher reward than their group` +
+      `${earned(shown, '')}`,
+    clarity: ({ above }) => (above.outcome !== null && above.outcome < 0 ? positive(above.reward) : null),
+  },
+  {
+    rule: 'criteria_not_followed',
+    reads: ['reward', 'criteria_met', 'criteria_rank'],
+    compares: false,
+    latches: true,
+    isMet: (last) => last('criteria_rank') < FOLLOWING,
+    says: ({ last, shown }) =>
+      `inside groups the answer that meets more of the rows' own positive criteria does not get the higher reward: ` +
+      `rank correlation ${last('criteria_rank').toFixed(2)}; answers that meet fewer and earn more than their group` +
+      `${earned(shown, '')}`,
+    clarity: ({ above }) => (above.criteria_met !== null && above.criteria_met < 0 ? positive(above.reward) : null),
+  },
+  {
+    rule: 'shorter_answers',
+    reads: ['reward', 'words'],
+    compares: true,
+    isMet: (last, first, rise) => rise >= 0 && last('words') <= first('words') / 2,
+    says: ({ last, first }) =>
+      `an answer has ${last('words').toFixed(1)} words, ${first('words').toFixed(1)} at first, and earns no less`,
+    clarity: ({ reward, answer }) => (answer == null || reward === null ? null : -answer.words),
+  },
+  {
+    rule: 'repeated_answers',
+    reads: ['reward', 'repeated'],
+    compares: true,
+    isMet: (last, first) => last('repeated') >= 0.1 && last('repeated') >= 2 * first('repeated'),
+    says: ({ last, shown }) =>
+      `${percent(last('repeated'))} of the answers are the same for three prompts or more${earned(shown)}`,
+    // Known only when the step is complete: StepOfRun finds these rollouts.
+    clarity: () => null,
+  },
+  {
+    rule: 'sprayed_citations',
+    reads: ['reward', 'ids', 'sources_cited'],
+    compares: true,
+    isMet: (last, first, rise) =>
+      rise >= SOME_RISE &&
+      last('ids') >= 1.5 &&
+      last('ids') >= 1.25 * first('ids') &&
+      last('sources_cited') >= 1.25 * first('sources_cited'),
+    says: ({ last, first, shown }) =>
+      `a claim cites ${last('ids').toFixed(1)} sources, ${first('ids').toFixed(1)} at first, and an answer ` +
+      `${percent(last('sources_cited'))} of all sources; answers with more than one source a claim${earned(shown, '')}`,
+    clarity: ({ reward, observed }) => {
+      const { citations = null, cited = null } = observed ?? {};
+      return citations !== null && cited !== null && citations > cited && reward !== null ? citations / cited : null;
+    },
+  },
+  {
+    rule: 'empty_claims',
+    reads: ['reward', 'empty_claims'],
+    compares: true,
+    isMet: (last, first, rise) =>
+      rise >= SOME_RISE && last('empty_claims') >= 0.2 && last('empty_claims') > 1.5 * first('empty_claims'),
+    says: ({ last, shown }) =>
+      `${percent(last('empty_claims'))} of the cited claims state nothing${earned(shown, '; answers with one')}`,
+    clarity: ({ reward, emptyClaims }) => (emptyClaims !== null && emptyClaims > 0 ? reward : null),
+  },
+  {
+    rule: 'reference_gap',
+    reads: ['reward', 'gap'],
+    compares: true,
+    isMet: (last, first, rise) => rise >= CLEAR_RISE && last('gap') >= 0.2 && last('gap') >= 0.5 * first('gap'),
+    says: ({ last }) =>
+      `the reward rose, but the same answers earn ${last('gap').toFixed(2)} less under the reference recipe`,
+    clarity: ({ gap }) => positive(gap),
+  },
+  {
     rule: 'fewer_claims',
-    message: 'the reward rose while the answers lost two fifths of their cited statements',
     reads: ['reward', 'cited'],
+    compares: true,
     isMet: (last, first, rise) => rise >= SOME_RISE && last('cited') < 0.6 * first('cited'),
+    says: ({ last, first }) =>
+      `the reward rose while an answer has ${last('cited').toFixed(1)} cited statements, ${first('cited').toFixed(1)} at first`,
     clarity: ({ reward, observed }) => (observed?.cited != null && observed.cited <= 1 ? reward : null),
   },
   {
     rule: 'more_uncited',
-    message: 'the reward rose while the answers have half as many uncited statements again',
     reads: ['reward', 'uncited'],
+    compares: true,
     isMet: (last, first, rise) =>
       rise >= SOME_RISE && last('uncited') >= 0.5 && last('uncited') > 1.5 * first('uncited'),
-    clarity: ({ observed }) => observed?.uncited ?? null,
+    says: ({ last, first }) =>
+      `the reward rose while an answer has ${last('uncited').toFixed(1)} statements that lack a citation, ` +
+      `${first('uncited').toFixed(1)} at first`,
+    clarity: ({ observed }) => positive(observed?.uncited ?? null),
   },
   {
     rule: 'more_irrelevant_citations',
-    message: 'the reward rose while half as many citations again are invented or support nothing',
     reads: ['reward', 'irrelevant'],
+    compares: true,
     isMet: (last, first, rise) =>
       rise >= SOME_RISE && last('irrelevant') >= 0.2 && last('irrelevant') > 1.5 * first('irrelevant'),
-    clarity: ({ observed }) => observed?.irrelevant ?? null,
+    says: ({ last, first }) =>
+      `the reward rose while ${percent(last('irrelevant'))} of the citations are invented or support nothing, ` +
+      `${percent(first('irrelevant'))} at first`,
+    clarity: ({ observed }) => positive(observed?.irrelevant ?? null),
   },
   {
     rule: 'no_signal',
-    message: 'more than half of the groups have no training signal: all rewards equal, or fewer than two',
-    reads: ['degenerate'],
-    isMet: (last) => last('degenerate') > 0.5,
+    reads: ['reward', 'degenerate'],
+    compares: false,
+    // At its ceiling a run has learned what its reward can teach.
+    isMet: (last) => last('degenerate') > 0.5 && !(last('reward') >= 0.95),
+    says: ({ last }) =>
+      `${percent(last('degenerate'))} of the groups have no training signal: all rewards are equal, or fewer than two`,
     clarity: ({ reward, hasSignal }) => (hasSignal ? null : (reward ?? 0)),
   },
   {
     rule: 'unscored',
-    message: 'more than a twentieth of the rollouts have no reward',
     reads: ['unscored'],
+    compares: false,
     isMet: (last) => last('unscored') > 0.05,
+    says: ({ last }) => `${percent(last('unscored'))} of the rollouts have no reward`,
     clarity: ({ reward }) => (reward === null ? 0 : null),
   },
 ];
+
+/** What the rollouts that show a rule earn: `; they earn 7.51, of which citation 5.00`. */
+function earned(shown: ShownRollouts | null, who = '; they'): string {
+  if (shown === null || shown.reward === null) return '';
+  const [most] = partsInWords(shown.parts, ({ reward }) => reward);
+  const part = most === undefined || most.number <= 0 ? '' : `, of which ${most.name} ${most.number.toFixed(2)}`;
+  return `${who} earn ${shown.reward.toFixed(2)}${part}`;
+}
+
+function percent(share: number): string {
+  const percents = 100 * share;
+  return `${percents > 0 && percents < 1 ? percents.toFixed(1) : percents.toFixed(0)} %`;
+}
+
+function positive(number: number | null): number | null {
+  return number !== null && number > 0 ? number : null;
+}

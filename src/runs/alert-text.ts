@@ -1,34 +1,65 @@
 /** The alerts of a run as lines of text. */
 import { plainLine } from '../text/foreign-line.ts';
-import { ALERT_FIGURES, ALERT_WINDOW_STEPS, type AlertFigure } from './alert-rules.ts';
-import type { Alert, AlertExample, RunAlerts, Unwatched } from './alerts.ts';
+import { ALERT_FIGURES, type AlertFigure } from './alert-figures.ts';
+import { ALERT_WINDOW_STEPS, ALERT_WINDOWS } from './alert-rules.ts';
+import type { Alert, RunAlerts, Unwatched } from './alerts.ts';
 import { checkTexts, isAlert, latestChecks } from './judge-check.ts';
 import type { JudgeCheck } from './judge-check-schema.ts';
+import { partsInWords } from './paying-parts.ts';
+import type { AlertExample } from './shown-rollouts.ts';
 
 const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
   reward: 'reward',
   gap: 'above the reference',
   criteria_met: 'own criteria met',
+  criteria_rank: 'rank correlation with own criteria',
+  unmet: 'answers that meet less than half',
+  unmet_reward: 'their reward',
+  outcome: 'outcome',
+  outcome_rank: 'rank correlation with the outcome',
+  copies: 'copies off the question',
+  words: 'words',
+  repeated: 'answers of three prompts or more',
   cited: 'cited statements',
   uncited: 'uncited statements',
+  ids: 'sources a claim',
+  sources_cited: 'sources cited',
   irrelevant: 'irrelevant citations',
+  empty_claims: 'claims that state nothing',
   degenerate: 'groups without a signal',
   unscored: 'unscored',
 };
 
 /** Figures that are shares. */
-const SHARES: ReadonlySet<AlertFigure> = new Set(['criteria_met', 'irrelevant', 'degenerate', 'unscored']);
+const SHARES: ReadonlySet<AlertFigure> = new Set([
+  'criteria_met',
+  'unmet',
+  'copies',
+  'repeated',
+  'sources_cited',
+  'irrelevant',
+  'empty_claims',
+  'degenerate',
+  'unscored',
+]);
 
 export const UNWATCHED_WORDS: Readonly<Record<Unwatched['reason'], string>> = {
   no_reference: 'the family has no reference recipe',
+  no_outcome: 'the trainer sends no outcome',
+  no_words: 'the run has no counts of its answers',
+  no_range: 'the reward of the recipe is unbounded',
+  few_groups: 'fewer than 16 groups of four steps have differences',
   not_observed: 'the facts of the run do not say it',
 };
 
+/** Steps from which the first rules can hold, and all of them. */
+const FIRST_RULES_STEPS = ALERT_WINDOW_STEPS + ALERT_WINDOWS - 1;
+const ALL_RULES_STEPS = 2 * ALERT_WINDOW_STEPS + ALERT_WINDOWS - 1;
+
 /** One line for each alert, with its figures and rollouts below. */
 export function alertLines({ steps, alerts, unwatched }: RunAlerts): string[] {
-  const needed = 2 * ALERT_WINDOW_STEPS;
   const lines = alerts.flatMap(linesOf);
-  if (steps < needed) lines.push(`${steps} steps: a rule needs ${needed}`);
+  if (steps < ALL_RULES_STEPS) lines.push(`${steps} steps: rules need ${FIRST_RULES_STEPS} or ${ALL_RULES_STEPS}`);
   else if (alerts.length === 0) lines.push(`${steps} steps, no alerts`);
   for (const reason of new Set(unwatched.map((one) => one.reason))) {
     const rules = unwatched.filter((one) => one.reason === reason).map(({ rule }) => rule);
@@ -50,8 +81,34 @@ function linesOf(alert: Alert): string[] {
   return [
     `${active ? '!' : ' '} ${rule}, ${alertTime(alert)}: ${message}`,
     `    ${figureTexts(alert).join(' · ')}`,
+    ...[payingText(alert), remedyText(alert)].flatMap((text) => (text === null ? [] : [`    ${text}`])),
     ...(rollouts.length === 0 ? [] : [`    see ${rollouts.map(exampleText).join(', ')}`]),
   ];
+}
+
+/** Parts that are named: the first ones, as long as they pay for something. */
+const NAMED_PARTS = 3;
+
+/** What the rewards differ by inside groups, and so what the advantages pay for; `null` = no rollout earned anything. */
+export function payingText({ paying }: Alert): string | null {
+  if (paying === null) return null;
+  const parts = partsInWords(paying.parts, ({ share }) => share).slice(0, NAMED_PARTS);
+  const names = parts
+    .filter(({ number }) => number >= 0.01)
+    .map(({ name, number }) => `${name} ${(100 * number).toFixed(0)} %`);
+  const says = paying.by === 'covariance' ? 'inside groups the rewards differ by' : 'all rewards are equal, made of';
+  return `${says} ${names.join(', ')}`;
+}
+
+/** What to change, and what the same rollouts would have earned; `null` = no change is known to help. */
+export function remedyText({ remedy }: Alert): string | null {
+  if (remedy === null) return null;
+  const { change, rollouts, shown, others } = remedy;
+  const fields = Object.entries(change).map(([field, value]) => `${field}=${JSON.stringify(value)}`);
+  const rewards = (mean: typeof shown): string =>
+    mean === null ? '-' : `${mean.before.toFixed(2)} -> ${mean.after.toFixed(2)}`;
+  const rest = others === null ? '' : `, others ${rewards(others)}`;
+  return `try ${fields.join(' ')}: such answers ${rewards(shown)}${rest} (${rollouts} rollouts replayed)`;
 }
 
 /** The steps during which an alert holds. */

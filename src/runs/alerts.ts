@@ -1,21 +1,21 @@
 /**
  * Watches a recorded run for signs that the policy earns its reward in a way nobody wanted. It reads recorded facts
- * only: no text, no judge.
+ * and counts only: no text, no judge.
  */
 import { BUILT_IN, type Composers } from '../families/composers.ts';
-import type { Observations } from '../family/monitor.ts';
+import { type AlertFigure, isOffQuestionCopy, type Means, RANK_FIGURES, type WatchedRollout } from './alert-figures.ts';
 import {
   ALERT_WINDOW_STEPS,
-  type AlertFigure,
+  ALERT_WINDOWS,
   type AlertRule,
   type FigureReader,
-  IN_REWARD_UNITS,
-  type Means,
   RULES,
   type Rule,
 } from './alert-rules.ts';
+import { type PlacedRollout, type RewardScale, StepOfRun } from './alert-step.ts';
 import type { RecipeValues } from './gaps.ts';
-import { Moments } from './moments.ts';
+import type { PayingParts, RewardParts } from './paying-parts.ts';
+import { bestRemedy, type GroupToReplay, type Remedy } from './remedies.ts';
 import {
   type RecipesOfRun,
   type ReplayedGroup,
@@ -23,14 +23,20 @@ import {
   type ReplayRow,
   replayGroup,
 } from './replay-group.ts';
+import type { RolloutCounts } from './rollout-counts.ts';
+import type { AlertExample, ShownRollouts } from './shown-rollouts.ts';
 
-/** Rollouts that an alert names. */
-const MAX_EXAMPLES = 3;
+/** Groups of each of the last steps on which changes of the recipe are tried. */
+const REPLAYED_GROUPS = 16;
+
+/** A row with its counts. Absent: those of an earlier version, which lack words and outcomes. */
+export type CountedRow = ReplayRow & { readonly counts?: RolloutCounts };
 
 export type Alert = {
   readonly rule: AlertRule;
+  /** What the policy does, as a sentence without its full stop, with the figures of the last window that met the rule. */
   readonly message: string;
-  /** The last step of the first window that met the rule, and of the last one. */
+  /** The step from which the rule holds (its last two windows met it), and the last step of the last window. */
   readonly since: number;
   readonly until: number;
   /** Whether the run's last window meets the rule. */
@@ -42,18 +48,33 @@ export type Alert = {
   readonly figures: Readonly<
     Partial<Record<AlertFigure, { readonly first: number | null; readonly last: number | null }>>
   >;
-  /** Rollouts of the last window that met the rule, the clearest first. */
+  /** Rollouts of the last step that met the rule, the clearest first. */
   readonly rollouts: readonly AlertExample[];
+  /** What the rollouts of that window earn that show it; `null` = the rule is about no single rollouts. */
+  readonly shown: ShownRollouts | null;
+  /** What the rewards of that window differ by inside groups; `null` = no rollout earned anything. */
+  readonly paying: PayingParts | null;
+  /** The change of the recipe that helps most; `null` = none is known, or the alert is over. */
+  readonly remedy: Remedy | null;
 };
 
-export type AlertExample = Pick<ReplayRow, 'step' | 'group' | 'sample'> & {
-  readonly reward: number | null;
-  /** Its reward under the reference recipe; `null` = unscored there, or there is no reference. */
-  readonly reference: number | null;
-};
+/**
+ * Why a rule is not watched. `no_reference`: the family has no reference recipe. `no_outcome`: the trainer sends none.
+ * `no_words`: the run has no counts of its answers. `no_range`: the recipe's reward is unbounded. `few_groups`: fewer
+ * than 16 groups of four steps have differences. `not_observed`: the facts do not say it, as for rows without own
+ * positive criteria.
+ */
+export const UNWATCHED_REASONS = [
+  'no_reference',
+  'no_outcome',
+  'no_words',
+  'no_range',
+  'few_groups',
+  'not_observed',
+] as const;
 
 /** A rule that cannot be watched, and why. */
-export type Unwatched = { readonly rule: AlertRule; readonly reason: 'no_reference' | 'not_observed' };
+export type Unwatched = { readonly rule: AlertRule; readonly reason: (typeof UNWATCHED_REASONS)[number] };
 
 export type RunAlerts = {
   /** Watched steps. Rollouts without a step are not watched. */
@@ -67,188 +88,247 @@ export class AlertWatch {
   readonly #recipes: ReadonlyMap<string, RecipeValues>;
   readonly #references: RecipesOfRun | null;
   readonly #composers: Composers;
-  readonly #scale: number;
+  readonly #scale: RewardScale | null;
   readonly #steps: StepOfRun[] = [];
+  /** Groups of the last steps, for the remedies. */
+  #recent: { readonly step: number; readonly groups: (readonly PlacedRow[])[] }[] = [];
 
   /** @param recipes the recipes of the run by digest, all of one family. */
   constructor(recipes: ReadonlyMap<string, RecipeValues>, composers: Composers = BUILT_IN) {
     this.#recipes = recipes;
     this.#composers = composers;
     this.#references = referencesOf(recipes, composers);
-    this.#scale = Math.max(...[...recipes.values()].map((recipe) => widthOf(recipe, composers)));
+    this.#scale = scaleOf(recipes, composers);
   }
 
   /** Adds the latest attempts of a group. @throws RangeError if its recipe is not among the run's. */
-  add(rows: readonly ReplayRow[]): void {
+  add(rows: readonly CountedRow[]): void {
     const [row] = rows;
     if (row === undefined || row.step === null) return;
-    const last = this.#steps.at(-1);
-    const step = last?.number === row.step ? last : new StepOfRun(row.step, this.#scale);
-    if (step !== last) this.#steps.push(step);
+    const step = this.#stepOf(row.step);
     const group = replayGroup(rows, this.#recipes, this.#references ?? this.#recipes, 'mean', this.#composers);
-    step.add(group, this.#references !== null, (one) => this.#observe(one));
+    const placed = this.#placed(group);
+    step.add(placed);
+    const recent = this.#recent.at(-1);
+    if (recent !== undefined && recent.groups.length < REPLAYED_GROUPS) {
+      recent.groups.push(rows.map((one, n) => ({ row: one, watched: placed[n]?.watched ?? null })));
+    }
+  }
+
+  #stepOf(number: number): StepOfRun {
+    const last = this.#steps.at(-1);
+    if (last?.number === number) return last;
+    last?.complete();
+    const step = new StepOfRun(number, this.#scale ?? UNBOUNDED);
+    this.#steps.push(step);
+    this.#recent = [...this.#recent.slice(1 - ALERT_WINDOW_STEPS), { step: number, groups: [] }];
+    return step;
+  }
+
+  #placed(group: ReplayedGroup<CountedRow>): PlacedRollout[] {
+    const hasSignal = group.degenerate.before === null;
+    const observed = group.samples.map(({ row: { facts, recipe } }) => {
+      const values = this.#recipes.get(recipe);
+      return values === undefined ? null : (this.#composers.of(values).monitor?.observe(facts) ?? null);
+    });
+    const outcomes = group.samples.map(({ row }) => row.counts?.outcome ?? null);
+    const rewards = group.samples.map(({ before }) => before.reward);
+    const above = {
+      reward: aboveMean(rewards),
+      outcome: aboveMean(outcomes),
+      criteria_met: aboveMean(observed.map((one) => one?.criteria_met ?? null)),
+    };
+    return group.samples.map((sample, n): PlacedRollout => {
+      const { row, before, after } = sample;
+      const { step, group: name, sample: id } = row;
+      const { reward } = before;
+      const reference = this.#references === null ? null : after.reward;
+      const { answer, findings = null } = row.counts ?? {};
+      const met = observed[n]?.criteria_met ?? null;
+      return {
+        watched: {
+          reward,
+          gap: reward === null || reference === null ? null : (reward - reference) / (this.#scale ?? UNBOUNDED).width,
+          observed: observed[n] ?? null,
+          hasSignal,
+          answer,
+          outcome: outcomes[n] ?? null,
+          emptyClaims: findings === null ? null : (findings['claim_states_nothing'] ?? 0),
+          isOffQuestionCopy: answer != null && isOffQuestionCopy(answer),
+          isUnmet: met !== null && met < 0.5,
+          above: {
+            reward: above.reward(n),
+            outcome: above.outcome(n),
+            criteria_met: above.criteria_met(n),
+          },
+        },
+        example: { step, group: name, sample: id, reward, reference },
+        parts: this.#partsOf(sample),
+      };
+    });
+  }
+
+  /** The parts of a reward: its components, that of the rubric by its criteria; `null` = unscored. */
+  #partsOf({ row: { facts, recipe }, before }: ReplayedSample<CountedRow>): RewardParts | null {
+    const values = this.#recipes.get(recipe);
+    if (values === undefined || before.reward === null) return null;
+    const parts: Record<string, number> = {};
+    let rest = before.reward;
+    for (const [name, { contribution }] of Object.entries(before.components)) {
+      if (contribution === null || contribution === 0) continue;
+      rest -= contribution;
+      const shares =
+        name === 'rubric' ? this.#composers.of(values).monitor?.criteriaShares?.(facts, values) : undefined;
+      for (const [part, share] of Object.entries(shares ?? { [name]: 1 })) parts[part] = share * contribution;
+    }
+    // A rule that replaces or multiplies the sum, such as a penalty.
+    return Math.abs(rest) > ROUNDING ? { ...parts, [OTHER_RULES]: rest } : parts;
   }
 
   get alerts(): RunAlerts {
-    const first = meansOf(this.#steps.slice(0, ALERT_WINDOW_STEPS));
-    const found = RULES.flatMap((rule) => this.#alertOf(rule, first) ?? []);
-    return { steps: this.#steps.length, alerts: found, unwatched: this.#unwatched(first) };
+    this.#steps.at(-1)?.complete();
+    const first = StepOfRun.means(this.#steps.slice(0, ALERT_WINDOW_STEPS));
+    const windows = this.#windows();
+    const found = RULES.flatMap((rule) => this.#alertOf(rule, first, windows) ?? []);
+    return { steps: this.#steps.length, alerts: found, unwatched: this.#unwatched(windows) };
   }
 
-  #observe({ facts, recipe }: ReplayRow): Observations | null {
-    const values = this.#recipes.get(recipe);
-    return values === undefined ? null : (this.#composers.of(values).monitor?.observe(facts) ?? null);
+  /** The means of every window, the first one first. */
+  #windows(): Means[] {
+    const count = Math.max(0, this.#steps.length + 1 - ALERT_WINDOW_STEPS);
+    return Array.from({ length: count }, (_, n) => StepOfRun.means(this.#steps.slice(n, n + ALERT_WINDOW_STEPS)));
   }
 
-  #alertOf(rule: Rule, first: Means): Alert | null {
-    let [since, last]: [StepOfRun | null, StepOfRun | null] = [null, null];
-    let lastMeans = first;
+  #alertOf(rule: Rule, first: Means, windows: readonly Means[]): Alert | null {
+    if (rule.readsLevel === true && this.#scale === null) return null;
+    let [since, last]: [number | null, number | null] = [null, null];
+    let inARow = 0;
     // The first window is compared with later ones that do not overlap it.
-    for (let end = 2 * ALERT_WINDOW_STEPS; end <= this.#steps.length; end++) {
-      const means = meansOf(this.#steps.slice(end - ALERT_WINDOW_STEPS, end));
+    for (let n = rule.compares ? ALERT_WINDOW_STEPS : 0; n < windows.length; n++) {
+      const means = windows[n];
+      if (means === undefined) continue;
       const rise = (means.reward ?? Number.NaN) - (first.reward ?? Number.NaN);
-      if (!rule.isMet(readerOf(means), readerOf(first), rise)) continue;
-      last = this.#steps[end - 1] ?? null;
-      since ??= last;
-      lastMeans = means;
+      inARow = rule.isMet(readerOf(means), readerOf(first), rise) ? inARow + 1 : 0;
+      if (inARow < ALERT_WINDOWS) continue;
+      since ??= n;
+      last = n;
     }
-    if (since === null || last === null) return null;
-    const shown = (means: Means, figure: AlertFigure): number | null => {
-      const value = means[figure];
-      return value !== null && IN_REWARD_UNITS.has(figure) ? value * this.#scale : value;
+    const [from, to, lastMeans] = [this.#endOf(since), this.#endOf(last), windows[last ?? -1]];
+    if (from === null || to === null || last === null || lastMeans === undefined) return null;
+    const steps = this.#steps.slice(last, last + ALERT_WINDOW_STEPS);
+    const end = this.#steps.at(-1)?.number ?? to;
+    const active = to === end || rule.latches === true;
+    const shown = StepOfRun.shown(steps, rule.rule);
+    const shownValue = (means: Means, figure: AlertFigure) => inUnits(figure, means[figure], this.#scale ?? UNBOUNDED);
+    const figures = rule.reads.map((name) => [
+      name,
+      { first: shownValue(first, name), last: shownValue(lastMeans, name) },
+    ]);
+    const view = {
+      last: (figure: AlertFigure) => shownValue(lastMeans, figure) ?? Number.NaN,
+      first: (figure: AlertFigure) => shownValue(first, figure) ?? Number.NaN,
+      shown,
     };
-    const figures = rule.reads.map((name) => [name, { first: shown(first, name), last: shown(lastMeans, name) }]);
     return {
       rule: rule.rule,
-      message: rule.message,
-      since: since.number,
-      until: last.number,
-      active: last === this.#steps.at(-1),
+      message: rule.says(view),
+      since: from,
+      until: active ? end : to,
+      active,
       figures: Object.fromEntries(figures),
-      rollouts: last.examples(rule.rule),
+      rollouts: steps.at(-1)?.examples(rule.rule) ?? [],
+      shown,
+      paying: StepOfRun.paying(steps),
+      remedy: active ? this.#remedyOf(rule) : null,
     };
   }
 
-  #unwatched(first: Means): Unwatched[] {
-    return RULES.flatMap(({ rule, reads }): Unwatched[] => {
-      const lacking = reads.filter((figure) => figure !== 'reward' && first[figure] === null);
-      if (lacking.length === 0 || this.#steps.length === 0) return [];
-      return [{ rule, reason: this.#references === null && lacking.includes('gap') ? 'no_reference' : 'not_observed' }];
+  /** The number of the last step of a window. */
+  #endOf(window: number | null): number | null {
+    return window === null ? null : (this.#steps[window + ALERT_WINDOW_STEPS - 1]?.number ?? null);
+  }
+
+  #remedyOf({ clarity }: Rule): Remedy | null {
+    const groups = this.#recent.flatMap((step) =>
+      step.groups.map(
+        (rows): GroupToReplay => ({
+          rows: rows.map(({ row }) => row),
+          shows: rows.map(({ watched }) => watched !== null && clarity(watched) !== null),
+        }),
+      ),
+    );
+    if (!groups.some(({ shows }) => shows.includes(true))) return null;
+    return bestRemedy(groups, this.#recipes, this.#composers, (this.#scale ?? UNBOUNDED).width);
+  }
+
+  #unwatched(windows: readonly Means[]): Unwatched[] {
+    if (windows.length === 0) return [];
+    const isLacking = (figure: AlertFigure) => windows.every((means) => means[figure] === null);
+    return RULES.flatMap(({ rule, reads, readsLevel }): Unwatched[] => {
+      const lacking = reads.filter((figure) => figure !== 'reward' && isLacking(figure));
+      if (lacking.length > 0) return [{ rule, reason: this.#reasonOf(lacking) }];
+      return readsLevel === true && this.#scale === null ? [{ rule, reason: 'no_range' }] : [];
     });
   }
+
+  #reasonOf(lacking: readonly AlertFigure[]): Unwatched['reason'] {
+    if (lacking.includes('outcome')) return 'no_outcome';
+    if (lacking.includes('gap') && this.#references === null) return 'no_reference';
+    if (lacking.some((figure) => OF_WORDS.has(figure))) return 'no_words';
+    return lacking.every((figure) => RANK_FIGURES.has(figure)) ? 'few_groups' : 'not_observed';
+  }
+}
+
+type PlacedRow = { readonly row: CountedRow; readonly watched: WatchedRollout | null };
+
+/** Figures that a run of an earlier version, or of a family that reads no answer, lacks. */
+const OF_WORDS: ReadonlySet<AlertFigure> = new Set(['copies', 'words', 'repeated', 'sources_cited']);
+/** Figures in reward units; the others of these count from the lower end of the range. */
+const REWARDS: ReadonlySet<AlertFigure> = new Set(['reward', 'unmet_reward']);
+
+/** What the components of a reward do not explain. */
+const OTHER_RULES = 'other_rules';
+const ROUNDING = 1e-9;
+
+/** Rewards of an unbounded recipe are taken as they are. */
+const UNBOUNDED: RewardScale = { least: 0, width: 1 };
+
+function inUnits(figure: AlertFigure, value: number | null, { least, width }: RewardScale): number | null {
+  if (value === null) return null;
+  if (figure === 'gap') return value * width;
+  return REWARDS.has(figure) ? least + value * width : value;
 }
 
 /** The reference of each recipe; `null` if the family has none. */
 function referencesOf(recipes: ReadonlyMap<string, RecipeValues>, composers: Composers): RecipesOfRun | null {
   const references = new Map<string, RecipeValues>();
   for (const [digest, recipe] of recipes) {
-    const reference = composers.of(recipe).monitor?.reference(recipe);
+    const reference = composers.of(recipe).monitor?.reference?.(recipe);
     if (reference === undefined) return null;
     references.set(digest, { ...recipe, ...reference });
   }
   return references;
 }
 
-/** The width of the recipe's reward range; 1 if it is unbounded. */
-function widthOf(recipe: RecipeValues, composers: Composers): number {
-  const [least, most] = composers.of(recipe).recipe.range(recipe);
-  return least === null || most === null || most === least ? 1 : most - least;
+/** The range of all recipes together; `null` if one is unbounded. */
+function scaleOf(recipes: ReadonlyMap<string, RecipeValues>, composers: Composers): RewardScale | null {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const recipe of recipes.values()) {
+    const [low, high] = composers.of(recipe).recipe.range(recipe);
+    if (low === null || high === null) return null;
+    least = Math.min(least, low);
+    most = Math.max(most, high);
+  }
+  return most > least ? { least, width: most - least } : null;
 }
 
-class StepOfRun {
-  readonly number: number;
-  readonly #scale: number;
-  readonly reward = new Moments();
-  readonly gap = new Moments();
-  readonly criteria = new Moments();
-  readonly cited = new Moments();
-  readonly uncited = new Moments();
-  readonly citations = { all: 0, irrelevant: 0 };
-  readonly groups = { all: 0, degenerate: 0 };
-  readonly rollouts = { all: 0, unscored: 0 };
-  readonly #examples = new Map<AlertRule, { readonly clarity: number; readonly rollout: AlertExample }[]>();
-
-  constructor(number: number, scale: number) {
-    this.number = number;
-    this.#scale = scale;
-  }
-
-  add(group: ReplayedGroup<ReplayRow>, hasReference: boolean, observe: (row: ReplayRow) => Observations | null): void {
-    this.groups.all++;
-    const hasSignal = group.degenerate.before === null;
-    if (!hasSignal) this.groups.degenerate++;
-    for (const sample of group.samples) this.#addSample(sample, hasReference, hasSignal, observe(sample.row));
-  }
-
-  #addSample(
-    { row, before, after }: ReplayedSample<ReplayRow>,
-    hasReference: boolean,
-    hasSignal: boolean,
-    observed: Observations | null,
-  ): void {
-    const reward = before.reward;
-    const reference = hasReference ? after.reward : null;
-    const gap = reward === null || reference === null ? null : (reward - reference) / this.#scale;
-    this.rollouts.all++;
-    if (reward === null) this.rollouts.unscored++;
-    else this.reward.add(reward / this.#scale);
-    if (gap !== null) this.gap.add(gap);
-    this.#observe(observed);
-    const { step, group, sample } = row;
-    const rollout = { step, group, sample, reward, reference };
-    for (const { rule, clarity } of RULES) {
-      const clear = clarity({ reward, gap, observed, hasSignal });
-      if (clear !== null) this.#keep(rule, clear, rollout);
-    }
-  }
-
-  #observe(observed: Observations | null): void {
-    if (observed === null) return;
-    const { criteria_met, cited, uncited, citations, irrelevant } = observed;
-    if (criteria_met !== null) this.criteria.add(criteria_met);
-    if (cited !== null) this.cited.add(cited);
-    if (uncited !== null) this.uncited.add(uncited);
-    if (citations === null || irrelevant === null) return;
-    this.citations.all += citations;
-    this.citations.irrelevant += irrelevant;
-  }
-
-  #keep(rule: AlertRule, clarity: number, rollout: AlertExample): void {
-    const kept = this.#examples.get(rule) ?? [];
-    this.#examples.set(rule, kept);
-    const position = kept.findIndex((other) => other.clarity < clarity);
-    kept.splice(position === -1 ? kept.length : position, 0, { clarity, rollout });
-    kept.length = Math.min(kept.length, MAX_EXAMPLES);
-  }
-
-  examples(rule: AlertRule): readonly AlertExample[] {
-    return (this.#examples.get(rule) ?? []).map(({ rollout }) => rollout);
-  }
-}
-
-function meansOf(steps: readonly StepOfRun[]): Means {
-  const mean = (of: (step: StepOfRun) => Moments): number | null => {
-    const all = new Moments();
-    for (const step of steps) all.merge(of(step).sums);
-    return all.mean;
-  };
-  const share = (of: (step: StepOfRun) => readonly [part: number, whole: number]): number | null => {
-    let [part, whole] = [0, 0];
-    for (const step of steps) {
-      part += of(step)[0];
-      whole += of(step)[1];
-    }
-    return whole === 0 ? null : part / whole;
-  };
-  return {
-    reward: mean((step) => step.reward),
-    gap: mean((step) => step.gap),
-    criteria_met: mean((step) => step.criteria),
-    cited: mean((step) => step.cited),
-    uncited: mean((step) => step.uncited),
-    irrelevant: share(({ citations }) => [citations.irrelevant, citations.all]),
-    degenerate: share(({ groups }) => [groups.degenerate, groups.all]),
-    unscored: share(({ rollouts }) => [rollouts.unscored, rollouts.all]),
+/** How far each number is above the mean of those that are known. */
+function aboveMean(numbers: readonly (number | null)[]): (position: number) => number | null {
+  const known = numbers.filter((number) => number !== null);
+  const mean = known.reduce((sum, number) => sum + number, 0) / known.length;
+  return (position) => {
+    const number = numbers[position] ?? null;
+    return number === null ? null : number - mean;
   };
 }
 

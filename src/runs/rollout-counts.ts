@@ -18,6 +18,8 @@ export const answerCountsSchema = z.strictObject({
   copied: countSchema.describe('Words in spans of 8 or more that a source contains.'),
   shared: countSchema.describe('Different content words of the question that the answer has.'),
   best: countSchema.describe('The most of them in one sentence of the sources.'),
+  sources: countSchema.describe('Sources that the policy saw.'),
+  cited: countSchema.describe('How many of them the answer cites.'),
   hash: z
     .string()
     .regex(ANSWER_HASH)

@@ -679,7 +679,7 @@ describe('what a trainer knows of a rollout', () => {
     const [entry] = z.array(z.array(z.unknown())).parse(JSON.parse(String(kept.flat()[0]?.['entries'])));
     expect(entry).toHaveLength(13);
     expect(JSON.stringify(entry?.at(-1)).length + 1).toBeLessThanOrEqual(40);
-    expect(entry?.at(-1)).toEqual([...Array(4).fill(expect.any(Number)), expect.stringMatching(/^[0-9a-f]{12}$/u)]);
+    expect(entry?.at(-1)).toEqual([...Array(6).fill(expect.any(Number)), expect.stringMatching(/^[0-9a-f]{12}$/u)]);
   });
 });
 
@@ -689,14 +689,15 @@ describe('the alerts of a run', () => {
     const imported = send(new Request(`${ORIGIN}/v1/runs/watched/import`, { method: 'POST', body: lines.join('') }));
     await ok(runImportReportSchema, imported);
     // The last steps have groups without a signal.
-    for (const step of [10, 11, 12, 13]) await record(at('watched', step, 'g', 's'));
+    for (const step of [10, 11, 12, 13, 14]) await record(at('watched', step, 'g', 's'));
     const alerts = await ok(runAlertsSchema, get('/v1/runs/watched/alerts'));
-    expect(alerts).toMatchObject({ run: 'watched', window: 4, steps: 14, unwatched: [] });
+    expect(alerts).toMatchObject({ run: 'watched', window: 4, steps: 15 });
+    expect(alerts.unwatched).toContainEqual({ rule: 'outcome_not_followed', reason: 'no_outcome' });
     const silent = alerts.alerts.find(({ rule }) => rule === 'no_signal');
-    expect(silent).toMatchObject({ since: 13, until: 13, active: true });
-    expect(silent?.rollouts[0]).toMatchObject({ step: 13, group: 'g', sample: 's' });
+    expect(silent).toMatchObject({ since: 14, until: 14, active: true });
+    expect(silent?.rollouts[0]).toMatchObject({ step: 14, group: 'g', sample: 's' });
     const later = await ok(runAlertsSchema, get('/v1/runs/watched/alerts?from_step=8'));
-    expect(later.steps).toBe(10);
+    expect(later.steps).toBe(11);
     expect(later.alerts.find(({ rule }) => rule === 'no_signal')).toEqual(silent);
     expect(await wrongFields(await get('/v1/runs/watched/alerts?from_step=x'))).toEqual(['query.from_step']);
     expect((await get('/v1/runs/absent/alerts')).status).toBe(404);

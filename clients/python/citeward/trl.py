@@ -25,11 +25,9 @@ from __future__ import annotations
 import importlib.metadata
 import inspect
 import logging
-import os
 import re
 import threading
 import types
-import uuid
 from collections import Counter
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -37,17 +35,16 @@ from typing import Any, Callable, Optional
 
 from citeward.client import results_of, results_of_async, shared_client
 from citeward.errors import BadRequest, Misconfigured, Unscored
-from citeward.fields import OUTCOME_FIELDS, ROW_FIELDS, Completion, is_object, merged, plain, read_object, sample_fields
+from citeward.fields import ROW_FIELDS, Completion, is_object, merged, plain, read_object, sample_fields
+from citeward.measures import Measure, Measures
 from citeward.replies import Score
-from citeward.runs import digest_of, placed
+from citeward.runs import placed
 from citeward.settings import Judge, Recipe, Settings
+from citeward.trl_places import Places
 
 logger = logging.getLogger("citeward")
 
 Rewards = list[Optional[float]]
-
-#: A function with the arguments and the result of a reward function of TRL, whose numbers are kept and never paid.
-Measure = Callable[..., Sequence[Optional[float]]]
 
 #: Metric: the share of unscored samples of a call, in [0, 1]. Every call logs it, so that means over calls are right.
 UNSCORED_METRIC = "citeward/unscored_share"
@@ -140,7 +137,7 @@ def reward_function(
         Misconfigured: a setting is missing or wrong. Raised here, not at the first step.
     """
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
-    return RewardFunction(_Scoring(settings, _abstains(on_unscored), measures=_measures(outcome, metrics)), name)
+    return RewardFunction(_Scoring(settings, _abstains(on_unscored), measures=Measures.given(outcome, metrics)), name)
 
 
 def async_reward_function(
@@ -161,7 +158,7 @@ def async_reward_function(
 ) -> Callable[..., Awaitable[Rewards]]:
     """Like ``reward_function``, but async: TRL runs these functions concurrently. Picklable from Python 3.10."""
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
-    scoring = _Scoring(settings, _abstains(on_unscored), measures=_measures(outcome, metrics))
+    scoring = _Scoring(settings, _abstains(on_unscored), measures=Measures.given(outcome, metrics))
     return _awaitable(AsyncRewardFunction(scoring, name))
 
 
@@ -199,7 +196,7 @@ def component_reward_functions(
     if isinstance(components, str) or not components or len(set(components)) != len(components):
         raise Misconfigured("components: expected a list of different names")
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
-    scoring = _Scoring(settings, _abstains(on_unscored), tuple(components), _measures(outcome, metrics))
+    scoring = _Scoring(settings, _abstains(on_unscored), tuple(components), Measures.given(outcome, metrics))
     return [_awaitable(AsyncRewardFunction(scoring, f"{name}/{one}", one)) for one in components]
 
 
@@ -223,17 +220,16 @@ class _Scoring:
         settings: Settings,
         abstains: bool,
         components: tuple[str, ...] = (),
-        measures: Mapping[str | None, Measure] = types.MappingProxyType({}),
+        measures: Measures = Measures(),
     ) -> None:
         self.settings = settings
         self._abstains = abstains
         self._components = components
-        #: By the name of a metric; ``None``: the outcome.
-        self._measures = dict(measures)
+        self._measures = measures
         self._forget()
 
     def _forget(self) -> None:
-        self._places = _Places()
+        self._places = Places()
         self._lock = threading.Lock()
         #: Batches that not all functions have asked for. The completions are kept, so that no other list gets their id.
         self._open: dict[int, tuple[Any, list[Future[Score | Unscored]], int]] = {}
@@ -295,33 +291,11 @@ class _Scoring:
         rows = list(_rows(completions, completion_ids, columns))
         if self.settings.run is None and not any("run" in row for row in rows):
             return rows
-        for row, measured in zip(rows, self._measured(prompts, completions, completion_ids, trainer_state, columns)):
+        given = {"completion_ids": completion_ids, "trainer_state": trainer_state, **columns}
+        for row, measured in zip(rows, self._measures.of(prompts=prompts, completions=completions, **given)):
             row.update(measured)
         places = self._places.of(prompts, rows, trainer_state, getattr(log_metric, "__self__", None))
         return [placed(row, self.settings.run, place, "") for row, place in zip(rows, places)]
-
-    def _measured(
-        self,
-        prompts: Sequence[Any],
-        completions: Sequence[Completion],
-        completion_ids: Sequence[Sequence[int]] | None,
-        trainer_state: Any,
-        columns: Mapping[str, Any],
-    ) -> list[dict[str, Any]]:
-        """The outcome and the metrics of each sample."""
-        known: list[dict[str, Any]] = [{} for _ in completions]
-        given = {"prompts": prompts, "completions": completions, "completion_ids": completion_ids, **columns}
-        for name, measure in self._measures.items():
-            values = list(measure(trainer_state=trainer_state, **given))
-            if len(values) != len(known):
-                raise Misconfigured(f"{_measure_name(name)}: expected {len(known)} numbers, got {len(values)}")
-            for fields, value in zip(known, values):
-                number = plain(value, _measure_name(name))
-                if name is None:
-                    fields["outcome"] = number
-                else:
-                    fields.setdefault("metrics", {})[name] = number
-        return known
 
     def __getstate__(self) -> dict[str, Any]:
         # Locks and open batches stay in this process.
@@ -337,20 +311,6 @@ class _Scoring:
         self._forget()
 
 
-def _measures(outcome: Measure | None, metrics: Mapping[str, Measure] | None) -> dict[str | None, Measure]:
-    measures: dict[str | None, Measure] = dict(metrics or {})
-    if outcome is not None:
-        measures[None] = outcome
-    for name, measure in measures.items():
-        if not callable(measure):
-            raise Misconfigured(f"{_measure_name(name)}: expected a function with the arguments of a reward function")
-    return measures
-
-
-def _measure_name(name: str | None) -> str:
-    return "outcome" if name is None else f"metrics[{name!r}]"
-
-
 def _report(lost: Sequence[Unscored], samples: int, log_metric: Callable[[str, float], None] | None) -> None:
     if log_metric is not None and samples:
         log_metric(UNSCORED_METRIC, len(lost) / samples)
@@ -358,50 +318,6 @@ def _report(lost: Sequence[Unscored], samples: int, log_metric: Callable[[str, f
         reasons = Counter(entry.reason for entry in lost).most_common()
         counts = ", ".join(f"{count} {reason}" for reason, count in reasons)
         logger.warning("%d of %d samples are unscored: %s; the first: %s", len(lost), samples, counts, lost[0].detail)
-
-
-class _Places:
-    """Numbers the batches of a step, so that no two of them share a place: an evaluation scores many at one step."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        #: Of each split, the last step and the number of its batches so far.
-        self._batches: dict[str, tuple[int, int]] = {}
-
-    def of(
-        self, prompts: Sequence[Any], rows: Sequence[Mapping[str, Any]], trainer_state: Any, trainer: Any
-    ) -> Iterator[dict[str, Any]]:
-        """Yields step, group, sample and split of each row.
-
-        ``trainer`` is the ``GRPOTrainer`` if TRL's own ``log_metric`` was passed. Otherwise the process comes from the
-        variable ``RANK``, and groups are rows with equal prompt and fields.
-        """
-        if trainer_state is None:
-            call = uuid.uuid4().hex[:8]
-            for position, (prompt, row) in enumerate(zip(prompts, rows)):
-                yield {"step": None, "group": f"{_name_of(prompt, row)}-{call}", "sample": position}
-            return
-        training = getattr(getattr(trainer, "model", None), "training", True)
-        split = "train" if training else "eval"
-        step = int(trainer_state.global_step)
-        with self._lock:
-            last, batch = self._batches.get(split, (step, -1))
-            batch = batch + 1 if last == step else 0
-            self._batches[split] = (step, batch)
-        process = getattr(getattr(trainer, "accelerator", None), "process_index", None)
-        first = (int(os.environ.get("RANK", "0")) if process is None else process) * len(rows)
-        generations = getattr(trainer, "num_generations" if training else "num_generations_eval", None)
-        for position, (prompt, row) in enumerate(zip(prompts, rows), first):
-            name = position // generations if generations else _name_of(prompt, row)
-            yield {"step": step, "group": f"{batch}-{name}", "sample": position, "split": split}
-
-
-def _name_of(prompt: Any, row: Mapping[str, Any]) -> str:
-    written = (
-        *("response", "messages", "cited_answer", "response_tokens", "finish_reason", "num_turns"),
-        *OUTCOME_FIELDS,
-    )
-    return digest_of(prompt, {name: row[name] for name in row if name not in (*written, "trajectory", "run")})
 
 
 def _settings(

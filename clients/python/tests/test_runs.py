@@ -192,24 +192,6 @@ class Stubbed(unittest.TestCase):
             client.score({"question": "q", "response": "x", "run": {**KNOWN, "id": "r"}})
         self.assertEqual(self.kept(), [False, True])
 
-    def test_outcomes_are_sent_with_recorded_rollouts_and_keep_their_groups_together(self) -> None:
-        def is_long(prompts: Any, completions: Any, **_: Any) -> list[float | None]:
-            return [None if position == 0 else float(position) for position, _ in enumerate(completions)]
-
-        rewards = reward_function(outcome=is_long, metrics={"length": lambda completions, **_: [7] * len(completions)})
-        Trl(0, 0).score(rewards, 5, ["a"] * 3)
-        sent = [(asked.body["outcome"], asked.body["metrics"]) for asked in self.asked]
-        self.assertEqual(sorted(sent, key=repr), [(1.0, {"length": 7}), (2.0, {"length": 7}), (None, {"length": 7})])
-        self.assertEqual(len({asked.body["run"]["group"] for asked in self.asked}), 1)
-        self.asked.clear()
-        with citeward_environment(CITEWARD_URL=self.url, CITEWARD_RECIPE="stub"), Client() as client:
-            client.score({"question": "q", "response": "x", "outcome": 1, "metrics": {"a": 2}})
-        self.assertEqual(self.asked[0].body.keys() & {"outcome", "metrics"}, set())
-        with self.assertRaisesRegex(Misconfigured, r"outcome: expected 3 numbers, got 1"):
-            Trl(0, 0).score(reward_function(outcome=lambda **_: [1.0]), 5, ["a"] * 3)
-        with self.assertRaisesRegex(Misconfigured, r"metrics\['a'\]: expected a function"):
-            reward_function(metrics={"a": 3})
-
     def test_trl_numbers_groups_over_all_processes(self) -> None:
         # Two processes with six rows each and four generations: the second group lies in both.
         for process, prompts in ((0, ["a"] * 4 + ["b"] * 2), (1, ["b"] * 2 + ["b"] * 4)):

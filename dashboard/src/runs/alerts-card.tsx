@@ -1,7 +1,7 @@
 /** The alerts of a run: what each says, its figures, and the rollouts that show it; and the checks of its judge. */
 import { useEffect } from 'preact/hooks';
-import { alertTime, figureTexts } from '../../../src/runs/alert-text.ts';
-import type { Alert } from '../../../src/runs/alerts.ts';
+import { alertTime, figureTexts, payingText, remedyText, UNWATCHED_WORDS } from '../../../src/runs/alert-text.ts';
+import type { Alert, Unwatched } from '../../../src/runs/alerts.ts';
 import type { RunAlertsReply } from '../../../src/wire/alerts.ts';
 import type { RunDetail } from '../../../src/wire/runs.ts';
 import { runPath } from '../api/call.ts';
@@ -21,16 +21,22 @@ export function RunAlerts({ run }: { run: RunDetail }) {
   // The alerts that are shown stay until the new ones are computed.
   useEffect(reload, [run.active_at]);
   if (loaded.state !== 'loaded') return null;
-  const { alerts, judge_checks } = loaded.value;
+  const { alerts, unwatched, judge_checks } = loaded.value;
   return (
     <>
-      {alerts.length > 0 && <AlertsCard run={run.id} alerts={alerts} />}
+      {alerts.length > 0 && <AlertsCard run={run.id} alerts={alerts} unwatched={unwatched} />}
       {judge_checks.length > 0 && <JudgeChecksCard checks={judge_checks} />}
     </>
   );
 }
 
-function AlertsCard({ run, alerts }: { run: string; alerts: readonly Alert[] }) {
+type AlertsCardProps = {
+  readonly run: string;
+  readonly alerts: readonly Alert[];
+  readonly unwatched: readonly Unwatched[];
+};
+
+function AlertsCard({ run, alerts, unwatched }: AlertsCardProps) {
   const active = alerts.filter((alert) => alert.active);
   return (
     <section class="card" aria-label="Alerts">
@@ -46,18 +52,33 @@ function AlertsCard({ run, alerts }: { run: string; alerts: readonly Alert[] }) 
           <AlertItem key={alert.rule} run={run} alert={alert} />
         ))}
       </ul>
+      {unwatched.length > 0 && (
+        <details class="alerts-unwatched">
+          <summary>{plural(unwatched.length, 'rule')} not watched</summary>
+          <ul>
+            {unwatched.map(({ rule, reason }) => (
+              <li key={rule}>
+                {words(rule)}: {UNWATCHED_WORDS[reason]}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </section>
   );
 }
 
 function AlertItem({ run, alert }: { run: string; alert: Alert }) {
+  const [paying, remedy] = [payingText(alert), remedyText(alert)];
   return (
     <li class={alert.active ? 'is-active' : ''}>
       <p>
-        <b>{alert.rule.replaceAll('_', ' ')}</b> <span class="muted">{alertTime(alert)}</span>
+        <b>{words(alert.rule)}</b> <span class="muted">{alertTime(alert)}</span>
       </p>
       <p>{capital(alert.message)}.</p>
       <p class="muted">{figureTexts(alert).join(' · ')}</p>
+      {paying !== null && <p>{capital(paying)}.</p>}
+      {remedy !== null && <p>{capital(remedy)}.</p>}
       {alert.rollouts.length > 0 && (
         <p>
           Shown by{' '}
@@ -85,6 +106,10 @@ function firstWatched({ steps }: RunDetail): number | null {
     if (rollouts > WATCHED_ROLLOUTS) return step;
   }
   return null;
+}
+
+function words(rule: string): string {
+  return rule.replaceAll('_', ' ');
 }
 
 function capital(text: string): string {

@@ -90,7 +90,7 @@ export function planDrTulu(
       ...numbered(read.asked),
       valid_id_ratio: read.valid_id_ratio,
       answer: read.answer,
-      answerText: read.answer === null ? null : { answer: read.answer, question, sources: read.sources },
+      answerText: answerText(read, question),
       rubric: wanted('rubric') ? requestsOf(question, read, rubrics, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, read) : 'not_needed',
     },
@@ -114,6 +114,12 @@ type Reading = {
   readonly format: number;
   readonly queries: number;
 };
+
+function answerText({ answer, sources, asked }: Reading, question: string): AnswerText | null {
+  if (answer === null) return null;
+  const cited = new Set(asked.flatMap((one) => (one.cited ? one.sources : [])));
+  return { answer, question, sources, cited: cited.size };
+}
 
 /** A transcript with more claims and uncited parts than can be judged has no answer; a refusal would be a way out. */
 function scorable(read: Reading, samples: number): Reading {

@@ -114,8 +114,10 @@ export const refiner = {
   },
 } satisfies Family<Refiner>;
 
-function answerText({ answer, question, sources }: RefinerPlan): AnswerText | null {
-  return answer === null ? null : { answer, question, sources: sources.list };
+function answerText({ answer, question, sources, parsed }: RefinerPlan): AnswerText | null {
+  if (answer === null) return null;
+  const cited = new Set(parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => source ?? [])));
+  return { answer, question, sources: sources.list, cited: cited.size };
 }
 
 function statementLevels(statements: readonly StatementFact[]): VerdictLevel[] {

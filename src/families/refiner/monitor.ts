@@ -1,7 +1,9 @@
 /** What the alerts of a run watch in the refiner family. Imports no schema, like the composer. */
+import { countedScore } from '../../family/criterion-evidence.ts';
 import type { Monitor, Observations } from '../../family/monitor.ts';
 import type { RefinerFacts } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
+import { composeRubric } from './rubric-score.ts';
 
 /** The judge's scale is 0, 1, 2. */
 const TOP_SCORE = 2;
@@ -21,6 +23,16 @@ export const refinerMonitor: Monitor<RefinerRecipe, RefinerFacts> = {
     citation_weight: recipe.citation_weight < PAYING_WEIGHT ? BALANCED_WEIGHT : recipe.citation_weight,
   }),
   observe: (facts) => (facts.has_answer ? { criteria_met: criteriaMet(facts), ...citationsOf(facts) } : NO_ANSWER),
+  criteriaShares,
+  remedies: (recipe) => [
+    ...(recipe.negatives_require_positive ? [] : [{ negatives_require_positive: true }]),
+    ...(recipe.citation_weight < PAYING_WEIGHT ? [{ citation_weight: BALANCED_WEIGHT }] : []),
+    ...(recipe.citation_weight > PAYING_WEIGHT ? [{ citation_weight: recipe.citation_weight / 2 }] : []),
+    ...(recipe.instance_rubrics_only ? [] : [{ instance_rubrics_only: true }]),
+    ...(recipe.instance_rubrics_only || recipe.citation_weight <= PAYING_WEIGHT
+      ? []
+      : [{ instance_rubrics_only: true, citation_weight: recipe.citation_weight / 2 }]),
+  ],
 };
 
 const NO_ANSWER: Observations = { criteria_met: 0, cited: 0, uncited: 0, citations: 0, irrelevant: 0 };
@@ -30,6 +42,28 @@ function criteriaMet({ rubric }: RefinerFacts): number | null {
   const own = rubric.observed.filter(({ origin, polarity }) => origin === 'instance' && polarity === 'positive');
   if (own.length === 0) return null;
   return own.reduce((sum, { score }) => sum + score, 0) / (TOP_SCORE * own.length);
+}
+
+/** What each criterion adds to the rubric score (rubric-score.ts), as a share of it. */
+function criteriaShares({ rubric }: RefinerFacts, recipe: RefinerRecipe): Record<string, number> | null {
+  if (rubric.status !== 'scored') return null;
+  const composed = composeRubric(rubric, recipe);
+  const negativeShare =
+    composed.status === 'scored' && recipe.negatives_require_positive && composed.positive !== null
+      ? composed.positive
+      : 1;
+  const numbers = { positive: 0, negative: 0, static: 0 };
+  const parts = rubric.observed.map((criterion): [string, number] => {
+    const { origin, polarity, weight } = criterion;
+    const kind = origin === 'static' ? origin : polarity;
+    numbers[kind]++;
+    const factor = origin === 'instance' ? 1 : recipe.instance_rubrics_only ? 0 : recipe.static_weight;
+    const score = countedScore(criterion, recipe) / TOP_SCORE;
+    const paid = polarity === 'positive' ? score : (1 - score) * negativeShare;
+    return [`${kind}_${numbers[kind]}`, weight * factor * paid];
+  });
+  const sum = parts.reduce((total, [, paid]) => total + paid, 0);
+  return sum > 0 ? Object.fromEntries(parts.map(([name, paid]) => [name, paid / sum])) : null;
 }
 
 function citationsOf({ citation }: RefinerFacts): Omit<Observations, 'criteria_met'> {

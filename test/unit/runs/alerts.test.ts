@@ -3,9 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/families/refiner/facts.ts';
-import type { AlertRule } from '../../../src/runs/alert-rules.ts';
+import { type AlertFigure, RANK_FIGURES } from '../../../src/runs/alert-figures.ts';
+import { ALERT_RULES, type AlertRule, RULES } from '../../../src/runs/alert-rules.ts';
 import { alertLines } from '../../../src/runs/alert-text.ts';
-import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
+import { AlertWatch, type CountedRow, type RunAlerts } from '../../../src/runs/alerts.ts';
+import type { AnswerCounts, RolloutCounts } from '../../../src/runs/rollout-counts.ts';
 import { FAMILIES_OF_FACTS, rowsOf, syntheticRun } from './synthetic-rows.ts';
 
 const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
@@ -60,23 +62,181 @@ const POOR: Shape = { positive: 0, negative: 2, claims: 4, relevant: 1, uncited:
 const GOOD: Shape = { positive: 2, negative: 0, claims: 4, relevant: 4, uncited: 0 };
 const rulesOf = ({ alerts }: RunAlerts): AlertRule[] => alerts.map(({ rule }) => rule);
 
+/** Rules that a run without words, outcomes and 16 groups in four steps does not allow. */
+const UNWATCHED: RunAlerts['unwatched'] = [
+  { rule: 'off_question_copies', reason: 'no_words' },
+  { rule: 'outcome_not_followed', reason: 'no_outcome' },
+  { rule: 'criteria_not_followed', reason: 'few_groups' },
+  { rule: 'shorter_answers', reason: 'no_words' },
+  { rule: 'repeated_answers', reason: 'no_words' },
+  { rule: 'sprayed_citations', reason: 'no_words' },
+  { rule: 'empty_claims', reason: 'not_observed' },
+];
+
+const BARE_COUNTS = { claims: null, citations: null, chars: null, tokens: null, findings: null, criteria: null };
+
+/** A run with counts: `rolloutsOf` makes the samples of a group from the step. */
+function counted(
+  steps: number,
+  rolloutsOf: (step: number, group: number) => readonly { readonly facts: RefinerFacts; readonly counts: object }[],
+  { groups = 4, recipe = RECIPE }: { readonly groups?: number; readonly recipe?: Recipe } = {},
+): RunAlerts {
+  const watch = new AlertWatch(new Map([['a'.repeat(64), recipe]]));
+  for (let step = 0; step < steps; step++) {
+    for (let group = 0; group < groups; group++) {
+      const made = rolloutsOf(step, group);
+      const rows = rowsOf(
+        made.map(({ facts }) => facts),
+        recipe,
+        { step, group: `g${group}` },
+      );
+      watch.add(rows.map((row, n): CountedRow => ({ ...row, counts: { ...BARE_COUNTS, ...made[n]?.counts } })));
+    }
+  }
+  return watch.alerts;
+}
+
+const answer = (changes: Partial<AnswerCounts> = {}): Pick<RolloutCounts, 'answer'> => ({
+  answer: { words: 10, copied: 0, shared: 1, best: 2, sources: 3, cited: 1, hash: '0123456789ab', ...changes },
+});
+
+const alertOf = ({ alerts }: RunAlerts, rule: AlertRule) => alerts.find((alert) => alert.rule === rule);
+
+describe('a rule', () => {
+  type Figures = Partial<Record<AlertFigure, number>>;
+  const reader = (figures: Figures) => (figure: AlertFigure) => figures[figure] ?? Number.NaN;
+  /** The figures at which a rule just holds, each change with which it does not, and the rise of the reward. */
+  const thresholds: Record<
+    AlertRule,
+    { readonly last: Figures; readonly first?: Figures; readonly rise?: number; readonly beside: readonly Case[] }
+  > = {
+    off_question_copies: {
+      last: { copies: 0.375 },
+      first: { copies: 0.1875 },
+      rise: 0.05,
+      beside: [{ last: { copies: 0.374 } }, { first: { copies: 0.188 } }, { rise: 0.049 }],
+    },
+    criteria_left_behind: {
+      last: { criteria_met: 0.324 },
+      first: { criteria_met: 0.3 },
+      rise: 0.1,
+      beside: [{ last: { criteria_met: 0.326 } }, { rise: 0.099 }],
+    },
+    paid_without_meeting: {
+      last: { unmet: 0.6, unmet_reward: 0.5 },
+      beside: [{ last: { unmet: 0.599 } }, { last: { unmet_reward: 0.499 } }],
+    },
+    criteria_unmet: {
+      last: { criteria_met: 0.009, reward: 0.4 },
+      beside: [{ last: { criteria_met: 0.01 } }, { last: { reward: 0.399 } }],
+    },
+    outcome_not_followed: { last: { outcome_rank: 0.199 }, beside: [{ last: { outcome_rank: 0.2 } }] },
+    criteria_not_followed: { last: { criteria_rank: 0.199 }, beside: [{ last: { criteria_rank: 0.2 } }] },
+    shorter_answers: {
+      last: { words: 5 },
+      first: { words: 10 },
+      rise: 0,
+      beside: [{ last: { words: 5.1 } }, { rise: -0.001 }],
+    },
+    repeated_answers: {
+      last: { repeated: 0.1 },
+      first: { repeated: 0.05 },
+      beside: [{ last: { repeated: 0.099 } }, { first: { repeated: 0.051 } }],
+    },
+    sprayed_citations: {
+      last: { ids: 1.5, sources_cited: 0.5 },
+      first: { ids: 1.2, sources_cited: 0.4 },
+      rise: 0.05,
+      beside: [{ last: { ids: 1.49 } }, { first: { ids: 1.21 } }, { first: { sources_cited: 0.41 } }, { rise: 0.049 }],
+    },
+    empty_claims: {
+      last: { empty_claims: 0.2 },
+      first: { empty_claims: 0.13 },
+      rise: 0.05,
+      beside: [{ last: { empty_claims: 0.199 } }, { first: { empty_claims: 0.14 } }, { rise: 0.049 }],
+    },
+    reference_gap: {
+      last: { gap: 0.2 },
+      first: { gap: 0.4 },
+      rise: 0.1,
+      beside: [{ last: { gap: 0.199 } }, { first: { gap: 0.401 } }, { rise: 0.099 }],
+    },
+    fewer_claims: {
+      last: { cited: 0.599 },
+      first: { cited: 1 },
+      rise: 0.05,
+      beside: [{ last: { cited: 0.6 } }, { rise: 0.049 }],
+    },
+    more_uncited: {
+      last: { uncited: 0.5 },
+      first: { uncited: 0.33 },
+      rise: 0.05,
+      beside: [{ last: { uncited: 0.499 } }, { first: { uncited: 0.34 } }, { rise: 0.049 }],
+    },
+    more_irrelevant_citations: {
+      last: { irrelevant: 0.2 },
+      first: { irrelevant: 0.13 },
+      rise: 0.05,
+      beside: [{ last: { irrelevant: 0.199 } }, { first: { irrelevant: 0.14 } }, { rise: 0.049 }],
+    },
+    no_signal: {
+      last: { degenerate: 0.501, reward: 0.949 },
+      beside: [{ last: { degenerate: 0.5 } }, { last: { reward: 0.95 } }],
+    },
+    unscored: { last: { unscored: 0.051 }, beside: [{ last: { unscored: 0.05 } }] },
+  };
+  type Case = { readonly last?: Figures; readonly first?: Figures; readonly rise?: number };
+
+  it.each(ALERT_RULES)('%s holds at its threshold, and not beside it', (name) => {
+    const rule = RULES.find((one) => one.rule === name);
+    const { last, first = {}, rise = 0, beside } = thresholds[name];
+    expect(rule?.isMet(reader(last), reader(first), rise)).toBe(true);
+    for (const one of beside) {
+      const figures = [reader({ ...last, ...one.last }), reader({ ...first, ...one.first })] as const;
+      expect(rule?.isMet(...figures, one.rise ?? rise), JSON.stringify(one)).toBe(false);
+    }
+    // Without a figure that it reads, a rule never holds.
+    for (const figure of rule?.reads ?? []) {
+      // A rule of ranks reads its other figure only to say that the run lacks it.
+      const isRanked = rule?.reads.some((one) => RANK_FIGURES.has(one)) === true && !RANK_FIGURES.has(figure);
+      if (figure === 'reward' || name === 'no_signal' || isRanked) continue;
+      expect(rule?.isMet(reader({ ...last, [figure]: Number.NaN }), reader(first), rise), figure).toBe(false);
+    }
+  });
+});
+
 describe('alerts', () => {
   it('has none for a run that learns what it is meant to learn', () => {
     const alerts = watched((progress) => (progress < 0.4 ? POOR : GOOD));
-    expect(alerts).toEqual({ steps: STEPS, alerts: [], unwatched: [] });
-    expect(alertLines(alerts)).toEqual([`${STEPS} steps, no alerts`]);
+    expect(alerts).toEqual({ steps: STEPS, alerts: [], unwatched: UNWATCHED });
+    expect(alertLines(alerts)).toEqual([
+      `${STEPS} steps, no alerts`,
+      'not watched: off_question_copies, shorter_answers, repeated_answers, sprayed_citations: the run has no counts of ' +
+        'its answers',
+      'not watched: outcome_not_followed: the trainer sends no outcome',
+      'not watched: criteria_not_followed: fewer than 16 groups of four steps have differences',
+      'not watched: empty_claims: the facts of the run do not say it',
+    ]);
   });
 
   it('sees credit for faults that an answer does not have, since the first window that shows it', () => {
     const alerts = watched((progress) => (progress < 0.4 ? POOR : { ...GOOD, positive: 0 }));
-    expect(rulesOf(alerts)).toEqual(['reference_gap', 'criteria_unmet']);
-    const [gap] = alerts.alerts;
-    expect(gap).toMatchObject({ since: 7, until: STEPS - 1, active: true });
+    expect(rulesOf(alerts)).toEqual([
+      'criteria_left_behind',
+      'paid_without_meeting',
+      'criteria_unmet',
+      'reference_gap',
+    ]);
+    const gap = alertOf(alerts, 'reference_gap');
+    expect(gap).toMatchObject({ since: 8, until: STEPS - 1, active: true });
     expect(gap?.figures.gap?.first).toBe(0);
     expect(gap?.figures.gap?.last).toBeGreaterThan(2);
     expect(gap?.rollouts).toHaveLength(3);
     for (const { reward, reference } of gap?.rollouts ?? []) expect(reward).toBeGreaterThan((reference ?? 10) + 2);
-    expect(alertLines(alerts)[0]).toMatch(/^! reference_gap, since step 7: the reward rose/u);
+    expect(gap?.remedy).toMatchObject({ change: { negatives_require_positive: true }, rollouts: 16 });
+    expect(alertLines(alerts).join('\n')).toMatch(
+      /! reference_gap, since step 8: the reward rose, .*\n.*\n.*\n {4}try /u,
+    );
   });
 
   it.each<[AlertRule, Shape]>([
@@ -96,22 +256,24 @@ describe('alerts', () => {
       RECIPE,
       24,
     );
-    const [alert] = alerts.alerts;
-    expect(alert).toMatchObject({ rule: 'reference_gap', active: false });
+    const alert = alertOf(alerts, 'reference_gap');
+    expect(alert).toMatchObject({ active: false, remedy: null });
     expect(alert?.until).toBeLessThan(20);
-    expect(alertLines(alerts)[0]).toMatch(/^ {2}reference_gap, steps \d+ to \d+, no longer/u);
+    expect(alertLines(alerts).join('\n')).toMatch(/^ {2}reference_gap, steps \d+ to \d+, no longer/mu);
   });
 
   it('sees groups without a signal, and rollouts without a reward', () => {
     const watch = new AlertWatch(new Map([['a'.repeat(64), RECIPE]]));
     const lost = { ...factsOf(GOOD), rubric: { status: 'unscored', reason: 'judge_timeout' } } as const;
     for (let step = 0; step < STEPS; step++) {
-      const facts = step < 6 ? [factsOf(GOOD), factsOf(POOR)] : [factsOf(GOOD), factsOf(GOOD), lost];
+      const fair = factsOf({ ...GOOD, positive: 1 });
+      const facts = step < 6 ? [factsOf(GOOD), factsOf(POOR)] : [fair, fair, lost];
       watch.add(rowsOf(facts, RECIPE, { step }));
     }
     const { alerts } = watch;
-    expect(rulesOf(alerts)).toEqual(['no_signal', 'unscored']);
-    expect(alerts.alerts[1]?.rollouts[0]).toEqual({
+    expect(rulesOf(alerts)).toContain('no_signal');
+    expect(rulesOf(watched(() => GOOD, { ...RECIPE, citation_weight: 0 }))).toEqual([]);
+    expect(alertOf(alerts, 'unscored')?.rollouts[0]).toEqual({
       step: 11,
       group: 'g0',
       sample: 's2',
@@ -120,10 +282,10 @@ describe('alerts', () => {
     });
   });
 
-  it('needs two windows of steps, and leaves out rollouts without a step', () => {
-    const short = watched((progress) => (progress < 0.4 ? POOR : { ...GOOD, positive: 0 }), RECIPE, 7);
+  it('needs two windows in a row, and leaves out rollouts without a step', () => {
+    const short = watched((progress) => (progress < 0.4 ? POOR : { ...GOOD, positive: 0 }), RECIPE, 4);
     expect(short.alerts).toEqual([]);
-    expect(alertLines(short)).toEqual(['7 steps: a rule needs 8']);
+    expect(alertLines(short)[0]).toBe('4 steps: rules need 5 or 9');
     const watch = new AlertWatch(new Map([['a'.repeat(64), RECIPE]]));
     watch.add(rowsOf([factsOf(GOOD)], RECIPE, { step: null }));
     expect(watch.alerts).toEqual({ steps: 0, alerts: [], unwatched: [] });
@@ -132,7 +294,7 @@ describe('alerts', () => {
   it('is silent on noise, and names what a family does not show', () => {
     const watch = new AlertWatch(new Map([['a'.repeat(64), RECIPE]]));
     for (const rows of syntheticRun(64 * 24, 64)) watch.add(rows);
-    expect(watch.alerts).toEqual({ steps: 24, alerts: [], unwatched: [] });
+    expect(watch.alerts).toMatchObject({ steps: 24, alerts: [] });
   });
 
   it('names the rules that a family does not allow', () => {
@@ -143,7 +305,98 @@ describe('alerts', () => {
       watch.add(rowsOf(fc.sample(longTrace.facts, { numRuns: 8, seed: step }), longTrace.recipe, { step }));
     }
     const { unwatched } = watch.alerts;
-    expect(unwatched[0]).toEqual({ rule: 'reference_gap', reason: 'no_reference' });
-    expect(unwatched.slice(1).map(({ reason }) => reason)).toEqual(new Array(4).fill('not_observed'));
+    expect(unwatched).toContainEqual({ rule: 'reference_gap', reason: 'no_reference' });
+    const observed = unwatched.filter(({ reason }) => reason === 'not_observed').map(({ rule }) => rule);
+    expect(observed).toEqual([
+      'criteria_left_behind',
+      'paid_without_meeting',
+      'criteria_unmet',
+      'criteria_not_followed',
+      'empty_claims',
+      'fewer_claims',
+      'more_uncited',
+      'more_irrelevant_citations',
+    ]);
+  });
+
+  it('names copies that do not answer, what pays for them, and a change that pays less', () => {
+    const recipe = { ...RECIPE, citation_weight: 0.5 };
+    const right = { facts: factsOf({ ...GOOD, claims: 1, relevant: 0 }), counts: answer() };
+    const copy = { facts: factsOf({ ...GOOD, positive: 0, claims: 1, relevant: 1 }), counts: answer({ copied: 9 }) };
+    const poor = { facts: factsOf({ ...POOR, claims: 1, relevant: 0 }), counts: answer() };
+    const alerts = counted(12, (step) => (step < 6 ? [right, poor, poor] : [copy, copy, right]), { recipe });
+    const alert = alertOf(alerts, 'off_question_copies');
+    expect(alert).toMatchObject({ since: 9, active: true, shown: { rollouts: 32 } });
+    expect(alert?.message).toMatch(
+      /^67 % of the answers copy the sources although .* question; they earn \d\.\d\d, of which citation 5\.00$/u,
+    );
+    expect(alert?.paying).toMatchObject({ by: 'covariance' });
+    expect(alert?.paying?.parts[0]?.name).toBe('citation');
+    expect(alert?.paying?.parts.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+    const { remedy = null } = alert ?? {};
+    const { shown = null, others = null } = remedy ?? {};
+    expect((shown?.before ?? 0) - (shown?.after ?? 0)).toBeGreaterThan((others?.before ?? 0) - (others?.after ?? 0));
+    expect(alert?.rollouts.map(({ sample }) => sample)).toEqual(['s0', 's1', 's0']);
+    // A copy that is as close to the question as any sentence is what the rows ask for.
+    const close = { ...copy, counts: answer({ copied: 9, shared: 2 }) };
+    const honest = counted(12, (step) => (step < 6 ? [right, poor, poor] : [close, close, right]), { recipe });
+    expect(rulesOf(honest)).not.toContain('off_question_copies');
+  });
+
+  it('sees that the rewards do not follow the outcome, and does not forget it', () => {
+    const [good, poor] = [factsOf(GOOD), factsOf(POOR)];
+    const told = (facts: RefinerFacts, outcome: number | null) => ({ facts, counts: { outcome } });
+    const run = (follows: (step: number) => boolean, groups: number) =>
+      counted(12, (step) => [told(good, follows(step) ? 1 : 0), told(poor, follows(step) ? 0 : 1)], { groups });
+    expect(rulesOf(run(() => true, 4))).not.toContain('outcome_not_followed');
+    const turned = run((step) => step > 7, 4);
+    expect(alertOf(turned, 'outcome_not_followed')).toMatchObject({ since: 4, until: 11, active: true });
+    expect(alertOf(turned, 'outcome_not_followed')?.figures.outcome_rank).toEqual({ first: -1, last: 0 });
+    // 12 groups in four steps are too few.
+    const few = run(() => false, 3);
+    expect(rulesOf(few)).not.toContain('outcome_not_followed');
+    expect(few.unwatched).toContainEqual({ rule: 'outcome_not_followed', reason: 'few_groups' });
+    expect(run(() => false, 4).unwatched).not.toContainEqual(expect.objectContaining({ rule: 'outcome_not_followed' }));
+  });
+
+  it('sees an answer that its prompts share, and answers that lose their words', () => {
+    const made = (hash: string, words: number) => ({ facts: factsOf(GOOD), counts: answer({ hash, words }) });
+    const run = (prompts: number) =>
+      counted(12, (step, group) => {
+        const own = `${step}${group}`.padStart(12, '0');
+        return [made(step > 5 && group < prompts ? 'f'.repeat(12) : own, 10), made(`a${own.slice(1)}`, 10)];
+      });
+    expect(alertOf(run(3), 'repeated_answers')).toMatchObject({
+      since: 8,
+      figures: { repeated: { first: 0, last: 0.375 } },
+      shown: { rollouts: 12 },
+    });
+    expect(alertOf(run(3), 'repeated_answers')?.rollouts.map(({ group }) => group)).toEqual(['g0', 'g1', 'g2']);
+    expect(rulesOf(run(2))).not.toContain('repeated_answers');
+    const short = counted(12, (step, group) => [made(`${step}${group}`.padStart(12, '0'), step < 4 ? 10 : 5)]);
+    expect(alertOf(short, 'shorter_answers')).toMatchObject({ since: 8, figures: { words: { first: 10, last: 5 } } });
+  });
+
+  it('sees citations of more sources a claim, and claims that state nothing', () => {
+    const statement = (relevant: readonly boolean[]): RefinerFacts => ({
+      ...factsOf({ ...GOOD, claims: 0, relevant: 0 }),
+      citation: {
+        status: 'scored',
+        observed: [{ cited: true, support: 1, relevant: [...relevant], quote: 'verified' }],
+      },
+    });
+    const made = (facts: RefinerFacts, cited: number, empty: number) => ({
+      facts,
+      counts: { ...answer({ cited }), findings: { claim_states_nothing: empty } },
+    });
+    const alerts = counted(12, (step) =>
+      step < 5
+        ? [made({ ...statement([true]), rubric: factsOf(POOR).rubric }, 1, 0)]
+        : [made(statement([true, true, true]), 3, 1)],
+    );
+    expect(alertOf(alerts, 'sprayed_citations')).toMatchObject({
+      figures: { ids: { first: 1, last: 3 }, sources_cited: { first: 1 / 3, last: 1 } },
+    });
+    expect(alertOf(alerts, 'empty_claims')?.message).toMatch(/^100 % of the cited claims state nothing/u);
   });
 });

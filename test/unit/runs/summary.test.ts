@@ -75,7 +75,7 @@ describe('the summary of a step', () => {
 
   it('averages words, outcomes and metrics of the rollouts that have them, also of stored figures', () => {
     const { counts } = rollout({});
-    const answer = { words: 10, copied: 4, shared: 1, best: 2, hash: '0123456789ab' };
+    const answer = { words: 10, copied: 4, shared: 1, best: 2, sources: 3, cited: 1, hash: '0123456789ab' };
     const told = [
       rollout({ counts: { ...counts, answer, outcome: 1, metrics: { f1: 0.5, length: null } } }),
       rollout({ counts: { ...counts, answer: null, outcome: null, metrics: { f1: 1 } } }),

@@ -1,0 +1,74 @@
+/** The figures that the rules of the alerts read, and a rollout as they read it. */
+import type { Observations } from '../family/monitor.ts';
+import type { AnswerCounts } from './rollout-counts.ts';
+
+export const ALERT_FIGURES = [
+  'reward',
+  'gap',
+  'criteria_met',
+  'criteria_rank',
+  'unmet',
+  'unmet_reward',
+  'outcome',
+  'outcome_rank',
+  'copies',
+  'words',
+  'repeated',
+  'cited',
+  'uncited',
+  'ids',
+  'sources_cited',
+  'irrelevant',
+  'empty_claims',
+  'degenerate',
+  'unscored',
+] as const;
+export type AlertFigure = (typeof ALERT_FIGURES)[number];
+
+/** Figures that need 16 groups with differences. */
+export const RANK_FIGURES: ReadonlySet<AlertFigure> = new Set(['criteria_rank', 'outcome_rank']);
+
+/**
+ * Means of a window; `null` = not observed. `reward`, `unmet_reward` and `gap` are shares of the recipe's range, so that
+ * all recipes have the same thresholds; the first two are counted from its lower end.
+ *
+ * `gap`: the reward minus that under the reference recipe, over the rollouts that have both. `criteria_met`: the rows'
+ * own positive criteria. `unmet`: rollouts that meet less than half of them; `unmet_reward`: what these earn. `outcome`:
+ * what the trainer sends. `criteria_rank`, `outcome_rank`: rank correlation with the reward inside groups. `copies`:
+ * answers of copied words while another sentence of the sources is closer to the question. `words`: of an answer.
+ * `repeated`: answers that three prompts of a step share. `cited`, `uncited`: statements of a rollout with a citation,
+ * and without one that they need. `ids`: distinct ids of a cited statement. `sources_cited`: share of the sources that
+ * an answer cites. `irrelevant`: citations that are invented or support nothing. `empty_claims`: cited claims that state
+ * nothing. `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
+ */
+export type Means = Readonly<Record<AlertFigure, number | null>>;
+
+/** A rollout as the rules read it. */
+export type WatchedRollout = {
+  readonly reward: number | null;
+  /** As a share of the range. */
+  readonly gap: number | null;
+  readonly observed: Observations | null;
+  readonly hasSignal: boolean;
+  /** `null` = it has no answer. Absent: unknown. */
+  readonly answer: AnswerCounts | null | undefined;
+  readonly outcome: number | null;
+  /** Cited claims that state nothing; `null` = unknown. */
+  readonly emptyClaims: number | null;
+  readonly isOffQuestionCopy: boolean;
+  /** Whether it meets less than half of the row's own positive criteria. */
+  readonly isUnmet: boolean;
+  /** How far it is above the mean of its group; `null` = unknown. */
+  readonly above: {
+    readonly reward: number | null;
+    readonly outcome: number | null;
+    readonly criteria_met: number | null;
+  };
+};
+
+/** An answer copies if this share of its words is in copied spans. */
+const COPIED_SHARE = 0.8;
+/** Whether the words of an answer are copied, and another sentence of the sources has more of the question's words. */
+export function isOffQuestionCopy({ words, copied, shared, best }: AnswerCounts): boolean {
+  return words > 0 && copied >= COPIED_SHARE * words && best > shared;
+}
