@@ -40,7 +40,7 @@ import {
 import { EarlierOwners, LayoutHistory, Succession } from './desk/earlier-layouts.ts';
 import { BridgedJudgments } from './desk/finished-judgments.ts';
 import { FinishedTables } from './desk/finished-tables.ts';
-import { lanesOf } from './desk/judge-lanes.ts';
+import { JudgeLanes } from './desk/judge-lanes.ts';
 import { sendCounts } from './desk/send-counts.ts';
 import { MAX_BACKLOG } from './desk/store-limits.ts';
 import type { Environment } from './environment.ts';
@@ -48,6 +48,7 @@ import { type Increment, isolateCounts } from './metrics/counts.ts';
 import { FigureTotals } from './metrics/figure-totals.ts';
 import {
   createPlatformFactory,
+  layoutIn,
   type PlatformFactory,
   type PlatformParts,
   uncachedJudgments,
@@ -198,9 +199,9 @@ export class JudgeDesk extends DurableObject<Environment> {
       payer: { project: DEFAULT_PROJECT, budgets: NO_BUDGETS },
     });
     if (!platform.ok) throw new Error(`JudgeDesk: the setting ${platform.error.setting} is malformed`);
-    const { backends, signing } = platform.value;
+    const { backends, signing, settings } = platform.value;
     this.#calls ??= new DeskCalls({
-      lanes: lanesOf(backends, place, now),
+      lanes: new JudgeLanes(backends, { desk: place.desk, layout: layoutIn(backends, settings) }, now),
       failures: new FailureMemory({ ms: FAILURE_MEMORY_MS, entries: MAX_REMEMBERED_FAILURES }, now),
       memory: prompts,
       gate: this.#gate,

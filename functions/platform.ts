@@ -151,7 +151,8 @@ function ledgerStores(environment: Environment, settings: Settings, { project }:
   return { project, db, bucket, objects, shards: settings.runShards };
 }
 
-function layoutIn({ named, sandbox }: Backends, { desks }: Settings): DeskLayout {
+/** The layout of a deployment's desks. */
+export function layoutIn({ named, sandbox }: Backends, { desks }: Settings): DeskLayout {
   return layoutOf(desks, sandbox === null ? named : [...named, sandbox]);
 }
 

@@ -41,7 +41,7 @@ import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } 
 import { DESK_GRACE_MS, type DeskPlace, type PaidCall } from './desk-messages.ts';
 import type { AskedLayouts, EarlierOwners, Succession } from './earlier-layouts.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
-import { type JudgeLane, Ticket } from './judge-lanes.ts';
+import { type JudgeLane, type JudgeLanes, Ticket } from './judge-lanes.ts';
 
 /** The longest time that a call waits for a slot; calls of queued batches may wait this long. */
 const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
@@ -56,7 +56,7 @@ const FRESH_MISS_MS = 8 * 60 * 1000;
 const BYTES_PER_TOKEN = 4;
 
 type DeskParts = {
-  readonly lanes: ReadonlyMap<string, JudgeLane>;
+  readonly lanes: JudgeLanes;
   readonly failures: FailureMemory;
   readonly memory: PromptMemory;
   readonly gate: ConnectionGate;
@@ -143,7 +143,7 @@ export class DeskCalls {
 
   /** The state of each judge. */
   get figures(): LaneFigures[] {
-    return [...this.#parts.lanes.values()].map(({ judge, slots, breaker }) => {
+    return [...this.#parts.lanes.all].map(({ judge, slots, breaker }) => {
       return { judge: judge.name, ...slots.figures, breaker_open: breaker.isOpen };
     });
   }
@@ -244,7 +244,7 @@ export class DeskCalls {
       return earlier.made;
     }
 
-    const lane = lanes.get(call.judge);
+    const lane = lanes.of(call.judge, place.layout);
     if (lane === undefined) return { ok: false, failure: JUDGE_NOT_HERE };
     if (
       canonicalize(lane.judge.identityFor(call.preimage.kind, call.request.asking)) !==

@@ -3,6 +3,7 @@
  * deployment: a desk refuses an unknown version, and the caller retries.
  */
 
+import { DEPLOYING_RETRY_S } from '../../service/desk/desk-failures.ts';
 import type { TraceHeaders } from '../../service/trace-context.ts';
 import type { DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
@@ -94,4 +95,5 @@ export const VERSION_SKEW: JudgeFailure = {
   reason: 'judge_interrupted',
   detail: 'a deployment is in progress; retry',
   retryable: true,
+  retry_after_s: DEPLOYING_RETRY_S,
 };

@@ -16,7 +16,7 @@ import {
 } from '../../service/desk/circuit-breaker.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
-import { ownersOf } from './desk-layout.ts';
+import { type DeskLayout, ownersOf } from './desk-layout.ts';
 import type { DeskPlace } from './desk-messages.ts';
 
 /** A call's place in the queue for a slot of its judge. The ticket is created before the judge's lane is known. */
@@ -53,31 +53,54 @@ export class Ticket implements SlotTicket {
 export type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
 
 /**
- * Creates the lanes of a desk by judge name, for the judges of which it owns judgments. A lane is a judge with its slots
- * and its circuit breaker.
- * @param now a clock in milliseconds.
+ * The lanes of a desk by judge name. Its share of a judge's slots follows from the layout of the desk's own deployment,
+ * not from that of a caller: during a deployment, messages of isolates with an older layout arrive before and after
+ * messages with the newer one.
  */
-export function lanesOf(
-  backends: Backends,
-  { desk, layout }: DeskPlace,
-  now: () => number,
-): ReadonlyMap<string, JudgeLane> {
-  const breaker = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
-  const all = backends.sandbox === null ? backends.named : [...backends.named, backends.sandbox];
-  return new Map(
-    all.flatMap(({ judge, slots }) => {
-      const share = shareOfSlots(slots, desk, ownersOf(layout, judge.model));
-      if (share === 0) return [];
-      const lane = {
-        judge,
-        slots: new CallSlots({
-          slots: share,
-          liveReserve: LIVE_RESERVE_SHARE,
-          liveCallsPerBatchTurn: LIVE_CALLS_PER_BATCH_TURN,
-        }),
-        breaker: new CircuitBreaker(breaker, now),
-      };
-      return [[judge.name, lane] as const];
-    }),
-  );
+export class JudgeLanes {
+  readonly #desk: number;
+  readonly #backends: ReadonlyMap<string, LaneBackend>;
+  readonly #lanes = new Map<string, JudgeLane>();
+  readonly #now: () => number;
+
+  /** @param own the desk's number, and the layout of its deployment. @param now a clock in milliseconds. */
+  constructor(backends: Backends, own: DeskPlace, now: () => number) {
+    const all = backends.sandbox === null ? backends.named : [...backends.named, backends.sandbox];
+    this.#desk = own.desk;
+    this.#backends = new Map(all.map((backend) => [backend.judge.name, backend]));
+    this.#now = now;
+    for (const name of this.#backends.keys()) this.of(name, own.layout);
+  }
+
+  get all(): Iterable<JudgeLane> {
+    return this.#lanes.values();
+  }
+
+  /**
+   * The lane of a judge; `undefined` = the desk's deployment has no such judge, or the desk is no owner of its judgments.
+   * Under another layout the desk may be an owner: then it gets a lane with the share of that layout.
+   */
+  of(name: string, layout: DeskLayout): JudgeLane | undefined {
+    const known = this.#lanes.get(name);
+    const backend = this.#backends.get(name);
+    if (known !== undefined || backend === undefined) return known;
+    const { judge, slots } = backend;
+    const share = shareOfSlots(slots, this.#desk, ownersOf(layout, judge.model));
+    if (share === 0) return undefined;
+    const lane = {
+      judge,
+      slots: new CallSlots({
+        slots: share,
+        liveReserve: LIVE_RESERVE_SHARE,
+        liveCallsPerBatchTurn: LIVE_CALLS_PER_BATCH_TURN,
+      }),
+      breaker: new CircuitBreaker(BREAKER, this.#now),
+    };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
 }
+
+type LaneBackend = Pick<Backends['named'][number], 'judge' | 'slots'>;
+
+const BREAKER = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };

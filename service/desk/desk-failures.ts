@@ -47,11 +47,18 @@ export const DEADLINE_MISSED: JudgeFailure = {
   retryable: true,
 };
 
-/** The caller names a judge that the desk's version of the Worker does not have: a deployment is in progress. */
+/** After a deployment, an object may run the old version for some minutes. Its callers retry this often. */
+export const DEPLOYING_RETRY_S = 10;
+
+/**
+ * The caller names a judge that the desk's version of the Worker does not have: a deployment is in progress, since the
+ * caller's own version has it.
+ */
 export const JUDGE_NOT_HERE: JudgeFailure = {
-  reason: 'judge_unknown',
-  detail: 'the judge desk has no judge with this name, possibly because a deployment is in progress; retry',
+  reason: 'judge_interrupted',
+  detail: 'the judge desk does not have this judge yet, because a deployment is in progress; retry',
   retryable: true,
+  retry_after_s: DEPLOYING_RETRY_S,
 };
 
 /**
@@ -61,6 +68,7 @@ export const OTHER_JUDGE: JudgeFailure = {
   reason: 'judge_model_mismatch',
   detail: 'the judge desk runs another version of the judge, possibly because a deployment is in progress; retry',
   retryable: true,
+  retry_after_s: DEPLOYING_RETRY_S,
 };
 
 /** The Durable Object restarted or became unreachable while a caller waited. */

@@ -11,7 +11,7 @@ import { type EarlierLayout, VERSION_SKEW } from '../../functions/desk/desk-mess
 import { EarlierOwners, LayoutHistory, Succession } from '../../functions/desk/earlier-layouts.ts';
 import { BridgedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { FinishedTables } from '../../functions/desk/finished-tables.ts';
-import { lanesOf } from '../../functions/desk/judge-lanes.ts';
+import { JudgeLanes } from '../../functions/desk/judge-lanes.ts';
 import { MAX_BACKLOG } from '../../functions/desk/store-limits.ts';
 import { NO_BUDGETS } from '../../functions/projects/budgets.ts';
 import { ProjectTable } from '../../functions/projects/project-table.ts';
@@ -698,7 +698,7 @@ function callsOf(
   succession = new Succession(memory),
 ) {
   return new DeskCalls({
-    lanes: lanesOf(countingBackends(), PLACE, now),
+    lanes: new JudgeLanes(countingBackends(), PLACE, now),
     failures: new FailureMemory({ ms: 5_000, entries: 10 }, now),
     memory: new PromptMemory({ bytes: 1_000_000, liveReserve: 1 / 4, leaseMs: 1_000 }, now),
     gate: new ConnectionGate(5),

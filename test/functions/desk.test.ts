@@ -386,6 +386,38 @@ describe('a deployment under way', () => {
     });
     expect(counting.calls).toEqual([]);
   });
+
+  /** A call that a desk owns. */
+  async function callOfDesk(desk: number, changes: Partial<JudgmentCall> = {}): Promise<JudgmentCall> {
+    for (let salt = 0; ; salt++) {
+      const call = await callOf(salt, changes);
+      if (Number.parseInt(call.key.slice(0, 8), 16) % DEFAULT_DESKS === desk) return call;
+    }
+  }
+
+  it('leaves no desk without a judge, whichever layout its first message has', async () => {
+    await evictAllDurableObjects();
+    // The judge had one slot, so that desk 0 owned all its judgments.
+    const before = createDeskClient(env.JUDGE_DESK, { desks: DEFAULT_DESKS, few: { 'counting-1': 1 } });
+    const other = await callOfDesk(1, { judge: 'a judge of before' });
+    const preimage = { ...other.preimage, judge: { ...other.preimage.judge, model: 'another' } };
+    expect(await before.judge({ ...other, preimage })).toMatchObject({ ok: false });
+    expect(await countingDesks().judge(await callOfDesk(1))).toMatchObject({ ok: true });
+    // An isolate of the old deployment is answered, too.
+    expect(await before.judge(await callOfDesk(1, { class: 'batch' }))).toMatchObject({ ok: true });
+  });
+
+  it('is a retryable failure with a time, where the desk does not have the judge yet', async () => {
+    expect(await countingDesks().judge(await callOfDesk(1, { judge: 'added-today' }))).toEqual({
+      ok: false,
+      failure: {
+        reason: 'judge_interrupted',
+        detail: 'the judge desk does not have this judge yet, because a deployment is in progress; retry',
+        retryable: true,
+        retry_after_s: 10,
+      },
+    });
+  });
 });
 
 /** 7.5 MB of prompt for a desk. */
