@@ -5,6 +5,7 @@
 
 import { RequestError } from '../service/failures.ts';
 import { StorageError } from '../service/storage-error.ts';
+import { withinMs } from '../service/within-ms.ts';
 import { deskIn } from './desk/desk-client.ts';
 import type { DeskFigures } from './desk/desk-figures.ts';
 import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
@@ -15,7 +16,6 @@ import { type Increment, isolateCounts } from './metrics/counts.ts';
 import { openMetricsPage } from './metrics/open-metrics.ts';
 import { activeProjects } from './projects/active-projects.ts';
 import type { JudgmentScope } from './projects/judgment-scope.ts';
-import { withinMs } from './rpc.ts';
 
 /** How long an object may take to answer, in milliseconds. */
 const ANSWER_MS = 5_000;

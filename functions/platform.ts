@@ -122,8 +122,10 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     const issuer = await issuerOf(environment);
     if (!issuer.ok) return malformed(issuer.setting);
     const bindingOf = (name: string): unknown => Reflect.get(environment, name);
+    const stores = createStores(environment, settings.value, payer);
     const value: Platform = {
-      ...createStores(environment, settings.value, payer),
+      ...stores,
+      records: stores,
       readSources,
       settings: settings.value,
       issuer,

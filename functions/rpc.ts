@@ -1,15 +1,4 @@
-/** Calls to Durable Objects: a time limit, and what their errors mean. */
-
-/** Waits for a promise at most `ms`; afterwards it returns `late`, and the work behind the promise continues. */
-export async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T | 'late'> {
-  const { promise: late, resolve } = Promise.withResolvers<'late'>();
-  const timer = setTimeout(() => resolve('late'), Math.max(0, ms));
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** What the errors of calls to Durable Objects mean. */
 
 /**
  * Classifies the error of a call. `overloaded`: the object's queue is full. `lost`: the connection or the object is

@@ -1,9 +1,10 @@
 /** Asks each binding of a deployment whether it answers, for `GET /readyz`. */
+
+import { withinMs } from '../service/within-ms.ts';
 import type { Readiness } from '../src/wire/health.ts';
 import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
 import type { Environment } from './environment.ts';
 import { LEDGER_MESSAGE_VERSION } from './ledger/ledger-messages.ts';
-import { withinMs } from './rpc.ts';
 import { WEBHOOK_MESSAGE_VERSION } from './webhooks/endpoint-messages.ts';
 
 type StoreState = Readiness['stores'][number];

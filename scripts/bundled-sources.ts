@@ -16,7 +16,7 @@ const output = resolve(root, '.cache/bundled-sources');
 
 /** Statements that import values; what is imported as types only loads nothing. */
 const VALUE_IMPORT = /^(?:import|export) (?!type )[^;]*?from '([^']+)'/gmu;
-const OF_THE_PRODUCT = /^(?:src|service|functions|lib|clients\/typescript)\//u;
+const OF_THE_PRODUCT = /^(?:src|service|hosts|functions|lib|clients\/typescript)\//u;
 
 /** `tests`: a pattern of the files whose imports are answered, relative to the repository. */
 export function bundledSources(tests: string): Plugin {

@@ -28,7 +28,7 @@ import type { ScoredMember } from '../src/wire/score-detail.ts';
 import { chooseJudge } from './backends/configured.ts';
 import { RequestError, type RequestFailure } from './failures.ts';
 import type { ObserveAnswer, PromptVisit, RunLife } from './ledger-port.ts';
-import type { ScoringPlatform } from './ports.ts';
+import type { EvolvingRubrics, ScoringPlatform } from './ports.ts';
 import { scoreTogetherRecorded } from './record.ts';
 import type { ScoringOptions, ScoringReply } from './score.ts';
 import { StorageError } from './storage-error.ts';
@@ -48,13 +48,16 @@ export async function scoreRequestedGroup(
 ): Promise<GroupScore> {
   const placement = requestedGroupPlacement(request);
   const { evolution } = request;
+  const { records } = platform;
   if (evolution === undefined || placement === null) {
     return { scored: await scoreTogetherRecorded(rollouts, options, placement, platform), evolution: null };
   }
+  if (records === null) return failed({ reason: 'needs_worker', field: 'run' });
+  const { rubrics } = records;
   try {
-    const begun = await beginVisit(rollouts, options, placement, evolution, platform);
+    const begun = await beginVisit(rollouts, options, placement, evolution, { platform, rubrics });
     if (!begun.ok) return failed(begun.error);
-    return await evolve(begun.value, { rollouts, options, placement, platform });
+    return await evolve(begun.value, { rollouts, options, placement, platform, rubrics });
   } catch (error) {
     if (error instanceof RequestError) return failed(error.failure);
     if (error instanceof StorageError) return failed({ reason: 'storage_failed' });
@@ -67,6 +70,7 @@ type Group = {
   readonly options: ScoringOptions;
   readonly placement: RunPlacement;
   readonly platform: ScoringPlatform;
+  readonly rubrics: EvolvingRubrics;
 };
 
 type Port = RubricPort<BuiltInTypes['facts']>;
@@ -88,7 +92,7 @@ async function beginVisit(
   options: ScoringOptions,
   { run, step, group }: RunPlacement,
   { rules, generator }: EvolutionRequest,
-  platform: ScoringPlatform,
+  { platform, rubrics }: Pick<Group, 'platform' | 'rubrics'>,
 ): Promise<Result<Begun, RequestFailure>> {
   const recipe = await resolveRecipe(options.recipe);
   if (!recipe.ok) return invalid(...recipe.problems);
@@ -109,7 +113,7 @@ async function beginVisit(
   if (step === null) throw new Error('beginVisit: no step after validation');
   const prompt = questionDigest(question);
   const own = ownCriteria(prompt, port, first);
-  const started = await platform.rubrics.start({
+  const started = await rubrics.start({
     ...{ run, family, prompt },
     rules: rules === undefined ? null : rulesOf(rules),
     own: own.length === 0 ? null : own,
@@ -243,13 +247,13 @@ type Observed = {
 /** Writes what the group showed into the log. */
 async function logged(
   { life, prompt, step }: Begun,
-  { placement, platform }: Group,
+  { placement, rubrics }: Group,
   visit: PromptVisit,
   observed: Observed,
 ): Promise<ObserveAnswer> {
   const observation = { step, group: placement.group, under: setId(visit.entries), ...observed };
   const scoresNext = observed.statistics === null && visit.rules.when === 'same_step';
-  const answer = await platform.rubrics.observe(life, prompt, observation, scoresNext);
+  const answer = await rubrics.observe(life, prompt, observation, scoresNext);
   if (answer === null) throw new RequestError({ reason: 'run_gone' });
   return answer;
 }

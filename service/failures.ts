@@ -86,6 +86,8 @@ export type FailureFields = {
   readonly judge_unknown: { readonly configured: readonly string[] };
   /** The request asks for a receipt, and the deployment has no signing key. */
   readonly issuer_unconfigured: unknown;
+  /** The host is no Worker, and only a Worker does what the field asks for. */
+  readonly needs_worker: { readonly field: WorkerField };
   readonly judgment_missing: { readonly missing: readonly { readonly kind: JudgmentKind; readonly key: string }[] };
   /** A required judgment failed; the problem carries the reason of `failure`. */
   readonly judgment_failed: { readonly failure: JudgeFailure };
@@ -100,6 +102,9 @@ export type RequestFailure = {
 }[keyof FailureFields];
 
 export type FailureOf<R extends keyof FailureFields> = { readonly reason: R } & FailureFields[R];
+
+/** The fields of a request that only a Worker can grant. */
+export type WorkerField = 'run' | 'receipt' | 'store_reasons';
 
 /** Why a body is not valid multipart/form-data. */
 export type MultipartDefect =

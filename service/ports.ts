@@ -93,21 +93,27 @@ type RubricsReader = {
   read(life: RunLife, prompt: string): Promise<StoredPrompt | null>;
 };
 
+/** Where a Worker keeps what requests record. */
+export type RunRecords = {
+  readonly ledger: Ledger;
+  readonly rubrics: EvolvingRubrics;
+  /** Keeps the judge's reasons, for requests that ask for it. */
+  readonly reasons: ReasonStore;
+};
+
 export type ScoringPlatform = {
   /** Reads tool output, and keeps what the isolate read last. */
   readonly readSources: SourceReader;
   readonly backends: Backends;
   readonly judgments: JudgmentStore;
-  /** Keeps the judge's reasons, for requests that ask for it. */
-  readonly reasons: ReasonStore;
   /** Makes the paid judge calls. */
   readonly desk: Desk;
   /** `live`: a caller waits for the score. `batch`: calls yield to live ones. */
   readonly class: CallClass;
   readonly signing: Signing;
-  readonly ledger: Ledger;
-  readonly rubrics: EvolvingRubrics;
   readonly makeRubrics: RubricMaker;
+  /** `null` = the host is no Worker: a request that needs one fails with `needs_worker`, before any judge call. */
+  readonly records: RunRecords | null;
 };
 
 export type ReplayPlatform = ScoringPlatform & {

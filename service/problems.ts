@@ -16,7 +16,13 @@ import type { MissingMeasures } from '../src/runs/replay-lines.ts';
 import type { Problem, ProblemReason } from '../src/wire/problem.ts';
 import { WEBHOOK_TOLERANCE_S } from '../src/wire/webhooks.ts';
 import { generationProblem, judgeProblem } from './backend-problems.ts';
-import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
+import {
+  type FailureFields,
+  type MultipartDefect,
+  RequestError,
+  type RequestFailure,
+  type WorkerField,
+} from './failures.ts';
 import { DEFAULT_RETRY_AFTER_S, type Entry, entry } from './problem-entry.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -232,6 +238,10 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
     entry(422, 'No issuer key is configured', 'This deployment signs no receipts: it has no ISSUER_KEY.', {
       extra: { errors: [{ path: 'receipt', message: 'expected false: this deployment has no signing key' }] },
     }),
+  needs_worker: ({ field }) =>
+    entry(422, 'A Worker is needed', `Only a Worker ${WORKER_DOES[field]}; ${START_WORKER}`, {
+      extra: { errors: [{ path: field, message: `only a Worker ${WORKER_DOES[field]}; ${START_WORKER}` }] },
+    }),
   judgment_missing: ({ missing }) =>
     entry(
       409,
@@ -245,6 +255,14 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
   internal: () =>
     entry(500, 'Internal error', 'The Worker failed on this request because of a bug; report it with the request id.'),
 };
+
+const WORKER_DOES: Readonly<Record<WorkerField, string>> = {
+  run: 'records runs',
+  receipt: 'signs receipts',
+  store_reasons: "keeps the judge's reasons",
+};
+
+const START_WORKER = 'to start one on this machine: npx citeward serve';
 
 const MULTIPART_DEFECTS: Readonly<Record<MultipartDefect, string>> = {
   boundary: 'The content type lacks a valid boundary (RFC 2046: 1 to 70 characters).',

@@ -41,9 +41,11 @@ export async function scoreRecorded(
   platform: ScoringPlatform,
 ): Promise<ScoringReply<ScoredMember>> {
   if (placement === null) return scoreOne(rollout, options, platform);
+  const { records } = platform;
+  if (records === null) return NO_RUNS;
   const scored = await scoreOne(rollout, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
-  const recorded = await recordGroup([rollout], [scored.reply], scored.recipe, options, placement, platform);
+  const recorded = await recordGroup([rollout], [scored.reply], scored.recipe, options, placement, records.ledger);
   if (!recorded.ok) return { ok: false, failure: recorded.error, timings: scored.timings };
   const [reply] = recorded.value;
   if (reply === undefined) throw new Error('scoreRecorded: the rollout was lost');
@@ -62,13 +64,17 @@ export async function scoreTogetherRecorded(
   rubricSet: RecordedSet | null = null,
 ): Promise<ScoringReply<readonly ScoredMember[]>> {
   if (placement === null) return scoreTogether(rollouts, options, platform);
+  const { records } = platform;
+  if (records === null) return NO_RUNS;
   const scored = await scoreTogether(rollouts, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
   const how = { ...options, rubricSet };
-  const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, how, placement, platform);
+  const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, how, placement, records.ledger);
   if (!recorded.ok) return { ok: false, failure: recorded.error, timings: scored.timings };
   return { ...scored, reply: recorded.value };
 }
+
+const NO_RUNS = { ok: false, failure: { reason: 'needs_worker', field: 'run' }, timings: null } as const;
 
 async function recordGroup(
   rollouts: readonly Rollout[],
@@ -76,7 +82,7 @@ async function recordGroup(
   recipe: ResolvedRecipe,
   options: RecordedOptions,
   { samples, reported = [], store_text, ...group }: RunPlacement,
-  { ledger }: ScoringPlatform,
+  ledger: Ledger,
 ): Promise<Result<readonly ScoredMember[], RequestFailure>> {
   const places = samples.map((sample, n) => ({ ...group, sample, reported: reported[n] ?? {} }));
   const recorded = await recordScores({ rollouts, scored, places, recipe, options, store_text }, ledger);

@@ -93,6 +93,10 @@ async function scoreWithFallback<T>(
 
   // Checked before a judge call is paid for.
   const { issuer } = platform.signing;
+  if (platform.records === null) {
+    if (options.receipt === true) return refused({ reason: 'needs_worker', field: 'receipt' });
+    if (options.store_reasons === true) return refused({ reason: 'needs_worker', field: 'store_reasons' });
+  }
   if (options.receipt === true && issuer === null) return refused({ reason: 'issuer_unconfigured' });
 
   const { resolved } = recipe;
@@ -207,14 +211,14 @@ function invalidAt(path: InputProblem['path'], message: string): RequestFailure 
 function obtainOptions(
   judging: Judging,
   { judgments: mode, replicate, store_reasons: keepReasons }: JudgingOptions,
-  { backends, judgments, reasons, desk, class: callClass, signing }: ScoringPlatform,
+  { backends, judgments, records, desk, class: callClass, signing }: ScoringPlatform,
   deadline_ms: number,
 ): ObtainOptions {
   return {
     ...judging,
     sandbox: chooseSandbox(backends),
     store: judgments,
-    ...(keepReasons === true ? { reasons } : {}),
+    ...(keepReasons === true && records !== null ? { reasons: records.reasons } : {}),
     desk: { desk, class: callClass, takes: (name) => runsInDesk(name, backends) },
     signing,
     mode,

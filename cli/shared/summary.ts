@@ -96,11 +96,15 @@ export abstract class RowsSummary<T, Kind extends string> {
     return [];
   }
 
-  /** Prints the summary. @param startedMs a time of `performance.now()`. @returns the exit code. */
-  print(screen: Screen, startedMs: number): number {
+  /**
+   * Prints the summary. @param startedMs a time of `performance.now()`. @param judged what the judges of this process were
+   * asked. @returns the exit code.
+   */
+  print(screen: Screen, startedMs: number, judged: string | null = null): number {
     screen.message(this.text((performance.now() - startedMs) / 1000), 'bold');
     const madeBy = this.madeBy();
     if (madeBy !== '') screen.message(madeBy, 'dim');
+    if (judged !== null) screen.message(judged, 'dim');
     for (const warning of this.warnings()) screen.message(warning, 'yellow');
     return this.isComplete ? EXIT_OK : EXIT_INCOMPLETE;
   }

@@ -13,7 +13,12 @@ export const WORKER_FLAGS: readonly FlagDescription[] = [
 export const ROW_WORKER_FLAGS: readonly FlagDescription[] = [
   { name: 'url', kind: 'text', value: 'URL', help: 'Send the rows to the Worker at URL instead of working here.' },
   { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
-  { name: 'concurrency', kind: 'text', value: 'N', help: 'Rows at the same time (default 8 with --url, else 1).' },
+  {
+    name: 'concurrency',
+    kind: 'text',
+    value: 'N',
+    help: 'Rows at the same time (default 8 with a Worker or a model, else 1).',
+  },
 ];
 
 export const REMOTE_CONCURRENCY = 8;

@@ -14,7 +14,8 @@ export type AgentInput = Omit<z.input<typeof agentRequestSchema>, 'stream'>;
 
 const { start, turn, delta, thinking, tool_call, tool_result, turn_end, done, error } = agentEventSchemas;
 
-const eventSchema = z.discriminatedUnion('event', [
+/** An event of a stream, with its name. */
+export const agentStreamEventSchema = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('start'), data: start }),
   z.strictObject({ event: z.literal('turn'), data: turn }),
   z.strictObject({ event: z.literal('delta'), data: delta }),
@@ -27,7 +28,7 @@ const eventSchema = z.discriminatedUnion('event', [
 ]);
 
 /** An event of `agentStream`; `lost` if the connection broke before the end. */
-export type AgentStreamEvent = z.output<typeof eventSchema> | LostEvent;
+export type AgentStreamEvent = z.output<typeof agentStreamEventSchema> | LostEvent;
 
 /**
  * Starts a trajectory and yields its events up to `done`, `error` or `lost`. A request refused before the first event
@@ -38,5 +39,5 @@ export async function agentStream(
   request: AgentInput,
 ): Promise<Reply<AsyncGenerator<AgentStreamEvent, void>>> {
   const opened = await connection.streamPost('v1/agent', { ...request, stream: true });
-  return opened.ok ? { ok: true, body: readEvents(opened.body, eventSchema) } : opened;
+  return opened.ok ? { ok: true, body: readEvents(opened.body, agentStreamEventSchema) } : opened;
 }

@@ -93,9 +93,10 @@ export type ClientOptions = {
   readonly transport?: Partial<TransportOptions>;
 };
 
-/** A request for the short reply, and one for the full reply. */
-type RewardOnly<Input> = Omit<Input, 'detail'> & { readonly detail: 'reward' };
-type Full<Input> = Omit<Input, 'detail'> & { readonly detail?: 'full' | undefined };
+/** A request for the short reply. */
+export type RewardOnly<Input> = Omit<Input, 'detail'> & { readonly detail: 'reward' };
+/** A request for the full reply. */
+export type Full<Input> = Omit<Input, 'detail'> & { readonly detail?: 'full' | undefined };
 
 /** The routes of a Worker as functions. Each returns a `Reply`; none throws for a failed request. */
 export type Client = {

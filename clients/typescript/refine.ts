@@ -14,7 +14,8 @@ export type RefineInput = Omit<z.input<typeof refineRequestSchema>, 'stream'>;
 
 const { start, delta, thinking, claim, finding, candidate, done, error } = refineEventSchemas;
 
-const eventSchema = z.discriminatedUnion('event', [
+/** An event of a stream, with its name. */
+export const refineStreamEventSchema = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('start'), data: start }),
   z.strictObject({ event: z.literal('delta'), data: delta }),
   z.strictObject({ event: z.literal('thinking'), data: thinking }),
@@ -26,7 +27,7 @@ const eventSchema = z.discriminatedUnion('event', [
 ]);
 
 /** An event of `refineStream`; `lost` if the connection broke before the end. */
-export type RefineStreamEvent = z.output<typeof eventSchema> | LostEvent;
+export type RefineStreamEvent = z.output<typeof refineStreamEventSchema> | LostEvent;
 
 /** Starts a refinement and yields its events. A request refused before the first event is a failure. */
 export async function refineStream(
@@ -34,5 +35,5 @@ export async function refineStream(
   request: RefineInput,
 ): Promise<Reply<AsyncGenerator<RefineStreamEvent, void>>> {
   const opened = await connection.streamPost('v1/refine', { ...request, stream: true });
-  return opened.ok ? { ok: true, body: readEvents(opened.body, eventSchema) } : opened;
+  return opened.ok ? { ok: true, body: readEvents(opened.body, refineStreamEventSchema) } : opened;
 }

@@ -25,6 +25,7 @@ import {
   STORE_BEHIND,
 } from '../../service/desk/desk-failures.ts';
 import type { FailureMemory } from '../../service/desk/failure-memory.ts';
+import { withinMs } from '../../service/within-ms.ts';
 import { type DeskJudgment, type JudgmentCall, withoutReasons } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
@@ -34,7 +35,6 @@ import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Missed } from '../../src/judgments/store.ts';
-import { withinMs } from '../rpc.ts';
 import type { BudgetLeases } from './budget-leases.ts';
 import { CallConnections, type ConnectionGate } from './connection-gate.ts';
 import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } from './desk-figures.ts';

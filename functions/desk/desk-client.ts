@@ -5,6 +5,7 @@
 
 import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from '../../service/desk/desk-failures.ts';
 import { traceHeaders } from '../../service/trace-context.ts';
+import { withinMs } from '../../service/within-ms.ts';
 import type { Desk } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
@@ -13,7 +14,7 @@ import type { StoredJudgment } from '../../src/judgments/record.ts';
 import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { NO_BUDGETS, type Payer } from '../projects/budgets.ts';
 import type { JudgmentScope } from '../projects/judgment-scope.ts';
-import { rpcFailure, withinMs } from '../rpc.ts';
+import { rpcFailure } from '../rpc.ts';
 import { CallGatherer } from './call-gatherer.ts';
 import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods, type DeskPlace } from './desk-messages.ts';

@@ -3,9 +3,10 @@
  * Failures of the call are refusals; an error that the object's own code throws is a bug and is rethrown.
  */
 
+import { withinMs } from '../../service/within-ms.ts';
 import { MAX_WEBHOOK_ENDPOINTS } from '../../src/limits.ts';
 import type { Environment } from '../environment.ts';
-import { rpcFailure, withinMs } from '../rpc.ts';
+import { rpcFailure } from '../rpc.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/stored.ts';
 import { type Answer, type EndpointRefusal, WEBHOOK_MESSAGE_VERSION } from './endpoint-messages.ts';

@@ -59,6 +59,7 @@ const REQUEST_PROBLEM_REASONS = [
   'run_group_too_large',
   'generator_unknown',
   'issuer_unconfigured',
+  'needs_worker',
   'internal',
 ] as const;
 

@@ -120,7 +120,7 @@ describe('in this process', () => {
   test('a wrong command line does nothing', async () => {
     const ended = await citeward('refine', 'examples/rollouts.jsonl', '--generator', 'gpt');
     expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('Models are configured in a Worker');
+    expect(ended.stderr).toContain('Give generators with --backends FILE');
   });
 });
 

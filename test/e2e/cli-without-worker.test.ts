@@ -26,7 +26,7 @@ describe('wrong command lines', () => {
     [['score', EXAMPLES, '--recpie', 'x'], 'Did you mean --recipe?'],
     [['score', EXAMPLES, '--recipe', 'x'], '--recipe: unknown recipe; expected one of refiner-gpt54-instance-rubric'],
     [['score', EXAMPLES, '--set', 'citation_wieght=1'], 'Did you mean citation_weight?'],
-    [['score', EXAMPLES, '--judge', 'gpt'], 'Models are configured in a Worker'],
+    [['score', EXAMPLES, '--judge', 'gpt'], 'Give a model with --judge-url'],
     [['score', EXAMPLES, '--judgments', 'only'], 'stores no judgments'],
     [['score', EXAMPLES, '--store-reasons'], 'only a Worker keeps reasons'],
     [['score', EXAMPLES, '--url', 'localhost'], 'expected http://'],

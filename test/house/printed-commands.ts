@@ -120,7 +120,7 @@ export async function usageCommands(): Promise<readonly PrintedCommand[]> {
   );
 }
 
-const SOURCES = ['cli', 'scripts', 'dashboard/src', 'functions', 'service'];
+const SOURCES = ['cli', 'scripts', 'dashboard/src', 'functions', 'service', 'hosts'];
 
 /** A command in a string, a template or JSX text. It ends with its literal or its line. */
 const IN_LITERAL = /(?<quote>['`"]|>)?(?<before>[^'`">\n]*)(?:npx citeward|\$\{CITEWARD\})(?<rest> [^\n]*)?/gu;

@@ -5,23 +5,24 @@
  */
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import type { MemoryHost } from '../../../hosts/memory/memory-host.ts';
+import { problemOf } from '../../../service/problems.ts';
 import { MAX_BATCH_LINE_BYTES } from '../../../src/limits.ts';
 import { type ByteLine, isBlankLine, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
 import { readEnvelope } from '../../../src/wire/batches/request-line.ts';
-import { outputLine, requestId } from '../../../src/wire/batches/result-line.ts';
+import { type LineResult, outputLine, requestId } from '../../../src/wire/batches/result-line.ts';
+import { checkRecipe } from '../../shared/check-recipe.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { onInterruption } from '../../shared/interruption.ts';
-import { checkLocalFlags } from '../../shared/local-flags.ts';
-import { LEXICAL_NOTICE } from '../../shared/local-judging.ts';
 import { countText } from '../../shared/number-text.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
+import { type LocalHost, openLocalHost } from '../../shared/row-host.ts';
 import { readScoringOptions } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
 import { type BatchFile, checkedInput, withWorkspace } from './input.ts';
 import { LineFile } from './line-file.ts';
-import { type LocalAnswers, localAnswers } from './local-answers.ts';
 import { localRunPaths, localRunSyntax, type ResultPaths } from './options.ts';
 import { BatchProgress } from './render.ts';
 import { BatchSummary, readFinishedLines, readResultLine } from './results.ts';
@@ -31,20 +32,27 @@ export const localRunCommand: Command = { ...localRunSyntax, run };
 async function run(flags: Flags): Promise<number> {
   const paths = localRunPaths(flags);
   const scoring = await readScoringOptions(flags);
-  await checkLocalFlags(scoring);
+  await checkRecipe(scoring);
+  const local = await openLocalHost(flags, scoring);
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openRows(flags, 'batch run examples/rollouts.jsonl --output scores.jsonl');
   return withWorkspace(async (directory) => {
     const file = await checkedInput(flags, input, scoring, directory, screen);
-    if (file.endpoint !== '/v1/verify') screen.message(LEXICAL_NOTICE, 'dim');
-    return scoreHere(file, paths, flags.isOn('resume'), screen);
+    if (file.endpoint !== '/v1/verify') for (const notice of local.judgeNotices) screen.message(notice, 'dim');
+    return scoreHere(file, paths, flags, local, screen);
   });
 }
 
-async function scoreHere(file: BatchFile, paths: ResultPaths, resume: boolean, screen: Screen): Promise<number> {
+async function scoreHere(
+  file: BatchFile,
+  paths: ResultPaths,
+  flags: Flags,
+  { host, judged }: LocalHost,
+  screen: Screen,
+): Promise<number> {
   const summary = new BatchSummary();
   const finished = new Set<string>();
-  if (resume) {
+  if (flags.isOn('resume')) {
     for (const path of [paths.output, paths.errors]) {
       await readFinishedLines(path, localBatchId(file), (line) => {
         finished.add(line.custom_id);
@@ -72,7 +80,7 @@ async function scoreHere(file: BatchFile, paths: ResultPaths, resume: boolean, s
     progress.update('in_progress', { ...share, lines_per_second: rate, left_s });
   };
   try {
-    await runLocally({ file, answers: localAnswers(), output, errors, finished, summary, onLine: show });
+    await runLocally({ file, host, output, errors, finished, summary, onLine: show });
   } finally {
     await output.close();
     await errors.close();
@@ -80,6 +88,8 @@ async function scoreHere(file: BatchFile, paths: ResultPaths, resume: boolean, s
     removeHandler();
   }
   screen.message(summary.text((performance.now() - started) / 1000), 'bold');
+  const asked = judged();
+  if (asked !== null) screen.message(asked, 'dim');
   return summary.failed === 0 ? EXIT_OK : EXIT_INCOMPLETE;
 }
 
@@ -94,7 +104,7 @@ export function localBatchId({ digest }: Pick<BatchFile, 'digest'>): string {
 
 type LocalRun = {
   readonly file: BatchFile;
-  readonly answers: LocalAnswers;
+  readonly host: MemoryHost;
   readonly output: LineFile;
   readonly errors: LineFile;
   /** custom_ids that have a result already. */
@@ -104,15 +114,7 @@ type LocalRun = {
   readonly onLine: () => void;
 };
 
-export async function runLocally({
-  file,
-  answers,
-  output,
-  errors,
-  finished,
-  summary,
-  onLine,
-}: LocalRun): Promise<void> {
+export async function runLocally({ file, host, output, errors, finished, summary, onLine }: LocalRun): Promise<void> {
   const batch = localBatchId(file);
   for await (const line of linesOf(file.path)) {
     if (line.bytes === null || isBlankLine(line.bytes)) continue;
@@ -120,7 +122,10 @@ export async function runLocally({
     if (!read.ok) throw new RunError(`line ${line.number} has changed since the input was checked`);
     const { custom_id, body } = read.envelope;
     if (finished.has(custom_id)) continue;
-    const result = await answers(file.endpoint, body, requestId(batch, line.number));
+    const answered = await host.answer(file.endpoint, body);
+    const result: LineResult = answered.ok
+      ? { ok: true, body: answered.value }
+      : { ok: false, problem: problemOf(answered.error, requestId(batch, line.number)) };
     const { file: where, text } = outputLine(batch, line.number, custom_id, result);
     const bytes = encoder.encode(text);
     await (where === 'output' ? output : errors).write(bytes);

@@ -13,6 +13,7 @@ import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { LIMIT_FLAG } from '../../shared/paging.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
+import { LOCAL_FLAGS } from '../../shared/row-host.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import type { Screen } from '../../shared/screen.ts';
 import { connect, WORKER_FLAGS } from '../../shared/worker.ts';
@@ -134,11 +135,13 @@ export const localRunSyntax: CommandSyntax = {
     ...INPUT_FLAGS,
     ...RESULT_FLAGS,
     { name: 'resume', kind: 'switch', help: 'Continue after an interruption: skip lines that have a result.' },
+    ...LOCAL_FLAGS,
   ],
   details: [
     ...INPUT_DETAILS,
     'Results are written line by line, in the order of the input. The built-in judge compares words and',
-    'is no model. --resume accepts only results of the same input and flags.',
+    'is no model; give one with --judge-url or --backends. --resume accepts only results of the same',
+    'input and flags.',
     'Exit code: 0 every line has its result, 1 invalid or failed lines, 2 wrong command line, 130 Ctrl-C.',
   ],
 };

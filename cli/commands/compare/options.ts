@@ -4,13 +4,15 @@ import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { comparedFields } from '../../shared/row-fields.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
+import { LOCAL_FLAGS } from '../../shared/row-host.ts';
 import { type Fields, isFields } from '../../shared/rows.ts';
+import type { ScoringOptions } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
 export const compareSyntax: CommandSyntax = {
   usage: ['compare FILE.jsonl [flags]', 'compare - [flags]        (rows from standard input)'],
   flags: [
-    { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge, by its name in the Worker.' },
+    { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge, by its name in the Worker or in --backends.' },
     {
       name: 'judgments',
       kind: 'text',
@@ -20,6 +22,7 @@ export const compareSyntax: CommandSyntax = {
     { name: 'opponents', kind: 'text', value: 'N', help: 'How many others each answer meets (default all up to 6).' },
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
     MAP_FLAG,
+    ...LOCAL_FLAGS,
     ...ROW_WORKER_FLAGS,
   ],
   details: [
@@ -33,10 +36,12 @@ export const compareSyntax: CommandSyntax = {
 export function readComparedFields(flags: Flags): {
   readonly apply: (fields: Fields) => Fields;
   readonly names: ReadonlySet<string>;
+  readonly judging: Pick<ScoringOptions, 'judge' | 'judgments'>;
 } {
   const opponents = flags.count('opponents', { min: 1, max: MAX_COMPARED - 1 });
   const judging = { judge: flags.text('judge'), judgments: flags.choice('judgments', ['use', 'only', 'skip']) };
   return {
+    judging,
     apply: (fields) => {
       const { schedule } = fields;
       return {

@@ -6,15 +6,13 @@ import { CHAT_DIALECTS, REFUSABLE } from '../../../src/judgments/chat-dialects.t
 import { MAX_NAME_CHARS } from '../../../src/limits.ts';
 import { UsageError } from '../../shared/exit.ts';
 import { readTextFile } from '../../shared/input.ts';
+import { KEY_VARIABLE, keyOfEnvironment } from '../../shared/model-server.ts';
 import { type CriteriaAsking, JUDGINGS, type ServerOptions } from './judges.ts';
 
 /** A judge before its server was asked. */
 export type JudgeDescription =
   | ({ readonly kind: 'lexical'; readonly name: string | null } & CriteriaAsking)
   | ({ readonly kind: 'server' } & ServerOptions);
-
-/** The environment variable of the server's key. */
-export const KEY_VARIABLE = 'VLLM_API_KEY';
 
 const nameSchema = z.string().min(1).max(MAX_NAME_CHARS);
 
@@ -93,10 +91,4 @@ function wrongEntry(path: string, position: number, entry: unknown, error: z.Zod
     problems.map((one) => `${path}: ${pathText(one.path)}: ${one.message}`).join('\n'),
     `As in ${EXAMPLE}`,
   );
-}
-
-/** The key of a model server in the environment; `null` = none. */
-export function keyOfEnvironment(name: string): string | null {
-  const key = process.env[name];
-  return key === undefined || key === '' ? null : key;
 }

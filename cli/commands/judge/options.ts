@@ -4,11 +4,12 @@ import { RUBRIC_TEMPLATES } from '../../../src/judgments/kinds/rubric/rubric-tem
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { KEY_VARIABLE, keyOfEnvironment } from '../../shared/model-server.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { ROW_FORMATS } from './check-rows.ts';
 import { DEFAULT_BATCH, JUDGINGS } from './judges.ts';
-import { BATCH_RANGE, type JudgeDescription, judgesOfFile, KEY_VARIABLE, keyOfEnvironment } from './judges-file.ts';
+import { BATCH_RANGE, type JudgeDescription, judgesOfFile } from './judges-file.ts';
 
 export const REPLICATES_RANGE = { min: 0, max: 20 } as const;
 

@@ -4,6 +4,7 @@ import { MAX_SAMPLE_SEED } from '../../../src/limits.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { HELP_WIDTH, wrapped } from '../../shared/help.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
+import { LOCAL_FLAGS } from '../../shared/row-host.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
@@ -27,6 +28,7 @@ export const probeSyntax: CommandSyntax = {
     { name: 'seed', kind: 'text', value: 'N', help: 'Draws the random sentences (default 0).' },
     { name: 'json', kind: 'switch', help: 'Print the report as JSON, like the reply of POST /v1/recipes/probe.' },
     MAP_FLAG,
+    ...LOCAL_FLAGS,
     ...ROW_WORKER_FLAGS.filter(({ name }) => name !== 'concurrency'),
   ],
   details: [

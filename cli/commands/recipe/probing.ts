@@ -1,13 +1,11 @@
 /** Measures prompts, in this process or through a Worker, a few at a time. */
-import type { Client } from '../../../clients/typescript/client.ts';
-import type { ResolvedRecipe } from '../../../src/families/resolve.ts';
+import type { RowClient } from '../../../hosts/memory/local-client.ts';
 import { MAX_PROBE_ROWS, MAX_PROBE_SAMPLES } from '../../../src/limits.ts';
-import { measureProbe, type ProbedRow, planProbe } from '../../../src/probe/probe-rows.ts';
-import { type JudgeUse, judgesOf } from '../../../src/scoring/reward-reply.ts';
-import { type ProbeRequestBody, requestedProbeRow } from '../../../src/wire/probe.ts';
+import type { ProbedRow } from '../../../src/probe/probe-rows.ts';
+import type { JudgeUse } from '../../../src/scoring/reward-reply.ts';
+import type { ProbeRequestBody } from '../../../src/wire/probe.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
-import { localJudging } from '../../shared/local-judging.ts';
-import { type LineProblem, lineProblem } from '../../shared/rows.ts';
+import type { LineProblem } from '../../shared/rows.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import type { Prompt } from './prompts.ts';
 
@@ -25,8 +23,12 @@ export type Probe = (rows: readonly Prompt['row'][]) => Promise<Probing>;
 /** How the rows are judged. */
 export type ProbeOptions = Omit<ProbeRequestBody, 'rows' | 'detail'>;
 
-/** @throws UsageError if the recipe does not fit, RunError if the Worker fails. */
-export function remoteProbe(client: Client, options: ProbeOptions, flagFields: ReadonlySet<string>): Probe {
+/** @throws UsageError if the recipe does not fit, RunError if the judge or the Worker fails. */
+export function probeOf(
+  client: Pick<RowClient, 'probeRecipe'>,
+  options: ProbeOptions,
+  flagFields: ReadonlySet<string>,
+): Probe {
   return async (rows) => {
     const reply = await client.probeRecipe({ ...options, rows, detail: 'rows' });
     if (reply.ok) return { kind: 'done', rows: reply.body.measured ?? [], judges: reply.body.judges };
@@ -34,24 +36,6 @@ export function remoteProbe(client: Client, options: ProbeOptions, flagFields: R
     if (outcome.kind === 'failed')
       throw new RunError(`the rows were not measured: ${outcome.reason}: ${outcome.detail}`);
     return refusedRows(outcome.problems);
-  };
-}
-
-/** @throws UsageError if the recipe does not fit. */
-export function localProbe(recipe: ResolvedRecipe, options: ProbeOptions): Probe {
-  const judging = localJudging();
-  return async (rows) => {
-    const plan = planProbe({ rows: rows.map(requestedProbeRow), recipe, seed: options.seed });
-    if (!plan.ok) return refusedRows(plan.error.map(lineProblem));
-    const probed = await measureProbe(plan.value, judging(options));
-    switch (probed.status) {
-      case 'done':
-        return { kind: 'done', rows: probed.rows, judges: judgesOf([probed]) };
-      case 'missing':
-        throw new RunError('the cache of this process has no judgments of these rows', 'Leave out --judgments only.');
-      case 'invalid':
-        return refusedRows(probed.problems.map(lineProblem));
-    }
   };
 }
 

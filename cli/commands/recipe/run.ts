@@ -5,14 +5,14 @@ import { probeReport } from '../../../src/probe/probe-report.ts';
 import type { ProbedRow } from '../../../src/probe/probe-rows.ts';
 import { type JudgeUse, mergedJudges } from '../../../src/scoring/reward-reply.ts';
 import { type ProbeReply, probeOptionFields } from '../../../src/wire/probe.ts';
+import { checkRecipe } from '../../shared/check-recipe.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_INCOMPLETE, EXIT_OK, RunError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { checkLocalFlags, checkRecipe } from '../../shared/local-flags.ts';
-import { LEXICAL_NOTICE } from '../../shared/local-judging.ts';
 import { countOf, durationText } from '../../shared/number-text.ts';
 import { Progress } from '../../shared/progress.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
+import { openRowHost } from '../../shared/row-host.ts';
 import { problemTexts } from '../../shared/rows.ts';
 import {
   applyScoringOptions,
@@ -22,9 +22,8 @@ import {
 } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
 import { badLinesText } from '../../shared/summary.ts';
-import { connectIfGiven } from '../../shared/worker.ts';
 import { DEFAULT_PROMPTS, PROMPTS_RANGE, probeSyntax, SEED_RANGE } from './options.ts';
-import { localProbe, type Probe, remoteProbe, requestsOf } from './probing.ts';
+import { type Probe, probeOf, requestsOf } from './probing.ts';
 import { type Prompt, readPrompts } from './prompts.ts';
 import { printReport } from './render.ts';
 
@@ -41,19 +40,15 @@ async function run(flags: Flags): Promise<number> {
   const input = await openRows(flags, 'recipe probe examples/rollouts.jsonl');
   const reading = new Progress(process.stderr, input.bytes);
   screen.show(reading);
-  const client = await connectIfGiven(flags, (text) => reading.remark(text));
-  if (client === null) await checkLocalFlags(scoring);
+  const { client, judgeNotices, judged } = await openRowHost(flags, (text) => reading.remark(text), scoring);
   const started = performance.now();
   const { prompts, badLines } = await readPrompts(input, most, screen, reading);
 
   const progress = new Progress(process.stderr, prompts.length);
   screen.show(progress);
   const options = z.strictObject(probeOptionFields).parse(applyScoringOptions({ seed }, scoring));
-  const probe =
-    client === null
-      ? localProbe(recipe.resolved, options)
-      : remoteProbe(client, options, new Set([...scoringFieldsSet(scoring), 'seed']));
-  if (client === null) screen.message(LEXICAL_NOTICE, 'dim');
+  const probe = probeOf(client, options, new Set([...scoringFieldsSet(scoring), 'seed']));
+  for (const notice of judgeNotices) screen.message(notice, 'dim');
   const measured = await measure(prompts, probe, screen, progress);
   if (measured.rows.length === 0)
     throw new RunError('no row could be measured', 'The messages above say what each lacks.');
@@ -70,6 +65,8 @@ async function run(flags: Flags): Promise<number> {
   const bad = badLines + measured.refused;
   for (const { text } of report.warnings) screen.message(text, 'yellow');
   screen.message(summaryText(report, unscored, bad, (performance.now() - started) / 1000), 'bold');
+  const asked = judged();
+  if (asked !== null) screen.message(asked, 'dim');
   if (unscored > 0 || bad > 0) return EXIT_INCOMPLETE;
   return report.warnings.length > 0 ? EXIT_ALERT : EXIT_OK;
 }

@@ -3,6 +3,7 @@ import { MAX_GENERATED_TOKENS, MAX_GROUP, MAX_SEED } from '../../../src/limits.t
 import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
+import { LOCAL_FLAGS } from '../../shared/row-host.ts';
 import type { Fields } from '../../shared/rows.ts';
 import { givenFields, samplingOf } from '../../shared/sampling.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
@@ -22,6 +23,7 @@ export const refineSyntax: CommandSyntax = {
     ...SCORING_FLAGS.filter(({ name }) => name !== 'receipt'),
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, when it is complete.' },
     MAP_FLAG,
+    ...LOCAL_FLAGS,
     ...ROW_WORKER_FLAGS,
   ],
   details: [
@@ -29,7 +31,7 @@ export const refineSyntax: CommandSyntax = {
     'Fields about an existing response (response, finish_reason, …) are ignored.',
     'Candidates are scored if the row names a recipe, or with --recipe, --set, --judge or --judgments.',
     'Marks: ✓ the cited text contains the words of the claim, ~ only some of them, ✗ the id is invented.',
-    'Without --url the built-in extractive refiner answers: it copies sentences and is no model.',
+    'Without --url and --backends the built-in extractive refiner answers: it copies sentences.',
     'Exit code: 0 all rows done, 1 some lines invalid, failed or not scored, 2 wrong command line.',
   ],
 };

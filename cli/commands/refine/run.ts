@@ -1,25 +1,20 @@
 /** `citeward refine`: generates cited answers from tool output and shows each claim as soon as it is complete. */
-
-import type { Client } from '../../../clients/typescript/client.ts';
-import { EXTRACTIVE_NAME } from '../../../lib/extractive-generator.ts';
-import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
+import type { RowClient } from '../../../hosts/memory/local-client.ts';
 import { plainLine } from '../../../src/text/foreign-line.ts';
 import { type RefineRequest, refineRequestSchema } from '../../../src/wire/refine.ts';
 import type { RefineReply } from '../../../src/wire/refine-reply.ts';
+import { checkRecipe } from '../../shared/check-recipe.ts';
 import type { Command } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { checkLocalFlags } from '../../shared/local-flags.ts';
-import { LEXICAL_NOTICE, localJudging } from '../../shared/local-judging.ts';
-import { EXTRACTIVE_NOTICE, type RefiningFailure, refineLocally } from '../../shared/local-refining.ts';
 import { Progress } from '../../shared/progress.ts';
 import { refineFields } from '../../shared/row-fields.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
-import { lineProblem } from '../../shared/rows.ts';
+import { openRowHost } from '../../shared/row-host.ts';
 import { type Outcome, runRows } from '../../shared/run-rows.ts';
 import { firstScoringFlag, readScoringOptions, scoringFieldsSet } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
-import { CONCURRENCY_RANGE, connectIfGiven, REMOTE_CONCURRENCY } from '../../shared/worker.ts';
+import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import { applyRefineOptions, readRefineOptions, refineFieldsSet, refineSyntax } from './options.ts';
 import { type CandidateEvent, CandidatesView, RefineSummary, rowLines } from './render.ts';
@@ -38,17 +33,10 @@ async function run(flags: Flags): Promise<number> {
   const input = await openRows(flags, 'refine examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, isJson ? input.bytes : null);
   screen.show(progress);
-  const client = await connectIfGiven(flags, (text) => progress.remark(text));
+  const rows = await openRowHost(flags, (text) => progress.remark(text), scoring);
   const isScored = firstScoringFlag(scoring) !== null;
-  if (client === null) {
-    checkLocalGenerator(flags.text('generator'));
-    if (isScored) await checkLocalFlags(scoring);
-  }
-  const refine =
-    client === null
-      ? localRefining()
-      : remoteRefining(client, new Set([...scoringFieldsSet(scoring), ...refineFieldsSet(options)]));
-  const localNotices = isScored ? [EXTRACTIVE_NOTICE, LEXICAL_NOTICE] : [EXTRACTIVE_NOTICE];
+  if (isScored && flags.text('url') === null) await checkRecipe(scoring);
+  const refine = refining(rows.client, new Set([...scoringFieldsSet(scoring), ...refineFieldsSet(options)]));
 
   const summary = new RefineSummary();
   const started = performance.now();
@@ -57,8 +45,8 @@ async function run(flags: Flags): Promise<number> {
     schema: refineRequestSchema,
     prepare: (fields) => applyRefineOptions(refineFields(fields, scoring), options),
     handler: {
-      notices: client === null ? localNotices : [],
-      concurrency: isJson && client !== null ? REMOTE_CONCURRENCY : 1,
+      notices: [...rows.refinerNotices, ...(isScored ? rows.judgeNotices : [])],
+      concurrency: isJson ? rows.concurrency : 1,
       async handle(request) {
         if (isJson) return refine(request, null);
         const view = new CandidatesView(request, screen);
@@ -83,16 +71,7 @@ async function run(flags: Flags): Promise<number> {
       }
     },
   });
-  return summary.print(screen, started);
-}
-
-/** @throws UsageError for a generator that needs a Worker. */
-function checkLocalGenerator(generator: string | null): void {
-  if (generator === null || generator === EXTRACTIVE_NAME) return;
-  throw new UsageError(
-    `--generator: "${generator}" is unknown; without a Worker there is only "${EXTRACTIVE_NAME}"`,
-    'Models are configured in a Worker: --url URL --generator NAME',
-  );
+  return summary.print(screen, started, rows.judged());
 }
 
 /** Refines one row. @param onEvent receives the events of the candidates; `null` = only the reply is wanted. */
@@ -101,8 +80,8 @@ type Refine = (
   onEvent: ((event: CandidateEvent) => Promise<void>) | null,
 ) => Promise<Outcome<RefineReply>>;
 
-/** Refines through a Worker. @param flagFields the fields that flags set in every row. */
-function remoteRefining(client: Client, flagFields: ReadonlySet<string>): Refine {
+/** @param flagFields the fields that flags set in every row. */
+function refining(client: RowClient, flagFields: ReadonlySet<string>): Refine {
   return async ({ stream: _stream, ...request }, onEvent) => {
     if (onEvent === null) {
       const reply = await client.refine(request);
@@ -133,38 +112,6 @@ function remoteRefining(client: Client, flagFields: ReadonlySet<string>): Refine
         case 'finding':
       }
     }
-    throw new Error('remoteRefining: the stream has no last event');
+    throw new Error('refining: the stream has no last event');
   };
-}
-
-/** Refines in this process. */
-function localRefining(): Refine {
-  const judging = localJudging();
-  return async (request, onEvent) => {
-    const result = await refineLocally(request, judging, async (event) => {
-      if (onEvent === null || event.type === 'finding' || event.type === 'thinking') return;
-      await onEvent(event);
-    });
-    return result.ok ? { kind: 'done', reply: result.reply } : outcomeOfLocalFailure(result.failure);
-  };
-}
-
-function outcomeOfLocalFailure(failure: RefiningFailure): Outcome<never> {
-  switch (failure.reason) {
-    case 'input_invalid':
-      return { kind: 'refused', problems: failure.problems.map(lineProblem) };
-    case 'generator_unknown':
-      return { kind: 'refused', problems: [{ field: 'generator', message: `expected ${EXTRACTIVE_NAME}` }] };
-    case 'judge_unknown':
-      return { kind: 'refused', problems: [{ field: 'judge', message: `expected ${LEXICAL_JUDGE.name}` }] };
-    case 'judgment_missing':
-      return {
-        kind: 'failed',
-        reason: 'judgment_missing',
-        detail: 'the cache of this process does not contain the judgment',
-      };
-    case 'judgment_failed':
-    case 'generation_failed':
-      return { kind: 'failed', reason: failure.failure.reason, detail: failure.failure.detail };
-  }
 }

@@ -5,6 +5,7 @@ import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { HELP_WIDTH, wrapped } from '../../shared/help.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
+import { LOCAL_FLAGS } from '../../shared/row-host.ts';
 import { type Fields, isFields } from '../../shared/rows.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
@@ -27,6 +28,7 @@ export const scoreSyntax: CommandSyntax = {
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
     ...RUN_FLAGS,
     MAP_FLAG,
+    ...LOCAL_FLAGS,
     ...ROW_WORKER_FLAGS,
   ],
   details: [

@@ -1,35 +1,18 @@
 /**
  * `citeward score`: prints a reward for each row. This process and a Worker give the same replies for the same rows.
  */
-import type { Client } from '../../../clients/typescript/client.ts';
-import { resolveRecipe } from '../../../src/families/resolve.ts';
-import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
-import { scoreRollout } from '../../../src/scoring/score-rollouts.ts';
-import {
-  requestedRollout,
-  type ScoreRequest,
-  type ScoreResponse,
-  scoreRequestSchema,
-} from '../../../src/wire/score.ts';
-import { scoreWithOffsets } from '../../../src/wire/score-offsets.ts';
+import { type ScoreRequest, type ScoreResponse, scoreRequestSchema } from '../../../src/wire/score.ts';
+import { checkRecipe } from '../../shared/check-recipe.ts';
 import type { Command } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { checkLocalFlags } from '../../shared/local-flags.ts';
-import {
-  LEXICAL_NOTICE,
-  localJudging,
-  NO_RECEIPTS_HERE,
-  NO_RUNS_HERE,
-  namesAnotherJudge,
-} from '../../shared/local-judging.ts';
 import { Progress } from '../../shared/progress.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
-import { lineProblem } from '../../shared/rows.ts';
-import { type Outcome, type RowHandler, runRows } from '../../shared/run-rows.ts';
+import { openRowHost, type RowHost } from '../../shared/row-host.ts';
+import { type RowHandler, runRows } from '../../shared/run-rows.ts';
 import { applyScoringOptions, readScoringOptions, scoringFieldsSet } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
 import { resultTable } from '../../shared/table.ts';
-import { CONCURRENCY_RANGE, connectIfGiven, REMOTE_CONCURRENCY } from '../../shared/worker.ts';
+import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import { reasonsAsked, runPlaces, scoreSyntax } from './options.ts';
 import { addToTable, printJson, SCORE_COLUMNS, ScoreSummary } from './render.ts';
@@ -45,8 +28,8 @@ async function run(flags: Flags): Promise<number> {
   const input = await openRows(flags, 'score examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
-  const client = await connectIfGiven(flags, (text) => progress.remark(text));
-  if (client === null) await checkLocalFlags(scoring);
+  const rows = await openRowHost(flags, (text) => progress.remark(text), scoring);
+  if (flags.text('url') === null) await checkRecipe(scoring);
 
   const table = flags.isOn('json') ? null : resultTable(SCORE_COLUMNS, screen);
   const summary = new ScoreSummary();
@@ -58,7 +41,7 @@ async function run(flags: Flags): Promise<number> {
       const placed = addRun?.(fields) ?? fields;
       return applyScoringOptions(askReasons?.(placed) ?? placed, scoring);
     },
-    handler: client === null ? localScoring() : remoteScoring(client, scoringFieldsSet(scoring)),
+    handler: scoringRows(rows, scoringFieldsSet(scoring)),
     concurrency,
     screen,
     progress,
@@ -70,10 +53,8 @@ async function run(flags: Flags): Promise<number> {
     },
   });
   await table?.end();
-  return summary.print(screen, started);
+  return summary.print(screen, started, rows.judged());
 }
-
-type ScoreHandler = RowHandler<ScoreRequest, ScoreResponse>;
 
 /** Rows of `/v1/score` may ask for the short reply, which lacks what the table and the summary show. */
 const REFUSED_DETAIL = {
@@ -81,53 +62,18 @@ const REFUSED_DETAIL = {
   problems: [{ field: 'detail', message: 'expected "full", which the table shows; a batch takes "reward", too' }],
 } as const;
 
-/** Scores through a Worker. @param flagFields the fields that flags set in every row. */
-function remoteScoring(client: Client, flagFields: ReadonlySet<string>): ScoreHandler {
+/** @param flagFields the fields that flags set in every row. */
+export function scoringRows(
+  { client, judgeNotices, concurrency }: Omit<RowHost, 'judged'>,
+  flagFields: ReadonlySet<string>,
+): RowHandler<ScoreRequest, ScoreResponse> {
   return {
-    notices: [],
-    concurrency: REMOTE_CONCURRENCY,
+    notices: judgeNotices,
+    concurrency,
     async handle(request) {
       if (request.detail === 'reward') return REFUSED_DETAIL;
       const reply = await client.score({ ...request, detail: 'full' });
       return reply.ok ? { kind: 'done', reply: reply.body } : outcomeOfFailure(reply.failure, flagFields);
-    },
-  };
-}
-
-/** Scores in this process, with the lexical judge. */
-export function localScoring(): ScoreHandler {
-  const judging = localJudging();
-  return {
-    notices: [LEXICAL_NOTICE],
-    concurrency: 1,
-    async handle(request): Promise<Outcome<ScoreResponse>> {
-      const refused = (field: string, message: string) =>
-        ({ kind: 'refused', problems: [{ field, message }] }) as const;
-      if (request.detail === 'reward') return REFUSED_DETAIL;
-      if (namesAnotherJudge(request)) {
-        return refused(request.judges === undefined ? 'judge' : 'judges', `expected ${LEXICAL_JUDGE.name}`);
-      }
-      if (request.run !== undefined) return refused('run', NO_RUNS_HERE);
-      if (request.receipt) return refused('receipt', NO_RECEIPTS_HERE);
-      const recipe = await resolveRecipe(request.recipe);
-      if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
-      const rollout = requestedRollout(request);
-      const result = await scoreRollout(
-        { rollout, recipe: recipe.resolved, plan: { explain: request.explain } },
-        judging(request),
-      );
-      switch (result.status) {
-        case 'invalid':
-          return { kind: 'refused', problems: result.problems.map(lineProblem) };
-        case 'missing':
-          return {
-            kind: 'failed',
-            reason: 'judgment_missing',
-            detail: 'the cache of this process does not contain the judgment',
-          };
-        case 'done':
-          return { kind: 'done', reply: scoreWithOffsets(request.offsets, result.reply, rollout) };
-      }
     },
   };
 }

@@ -1,16 +1,16 @@
 /** `citeward verify`: verifies the citations of each row in this process or through a Worker, without a judge. */
-import { verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
+import { verifyRequestSchema } from '../../../src/wire/verify.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { Progress } from '../../shared/progress.ts';
 import { verifyFields } from '../../shared/row-fields.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
-import { lineProblem } from '../../shared/rows.ts';
+import { openRowHost } from '../../shared/row-host.ts';
 import { runRows } from '../../shared/run-rows.ts';
 import { Screen } from '../../shared/screen.ts';
 import { resultTable } from '../../shared/table.ts';
-import { CONCURRENCY_RANGE, connectIfGiven, REMOTE_CONCURRENCY } from '../../shared/worker.ts';
+import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import { readMode, readVerifyFields, verifySyntax } from './options.ts';
 import { summaryText, VERIFY_COLUMNS, verifyRow } from './render.ts';
@@ -26,7 +26,8 @@ async function run(flags: Flags): Promise<number> {
   const input = await openRows(flags, 'verify examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
-  const client = await connectIfGiven(flags, (text) => progress.remark(text));
+  const { client, concurrency: byDefault } = await openRowHost(flags, (text) => progress.remark(text), null);
+  const fieldsSet = new Set(Object.keys(flagFields));
 
   const table = flags.isOn('json') ? null : resultTable(VERIFY_COLUMNS, screen);
   const counts = { verified: 0, wellFormed: 0, bad: 0 };
@@ -37,16 +38,10 @@ async function run(flags: Flags): Promise<number> {
     prepare: (fields) => ({ ...verifyFields(fields, null), ...flagFields }),
     handler: {
       notices: [],
-      concurrency: client === null ? 1 : REMOTE_CONCURRENCY,
+      concurrency: byDefault,
       async handle(request) {
-        if (client === null) {
-          const result = verifyRequested(request, evidence);
-          if (result.ok) return { kind: 'done', reply: result.verification };
-          return { kind: 'refused', problems: result.problems.map(lineProblem) };
-        }
         const reply = await client.verify(request, { evidence });
-        if (reply.ok) return { kind: 'done', reply: reply.body };
-        return outcomeOfFailure(reply.failure, new Set(Object.keys(flagFields)));
+        return reply.ok ? { kind: 'done', reply: reply.body } : outcomeOfFailure(reply.failure, fieldsSet);
       },
     },
     concurrency,

@@ -46,7 +46,7 @@ test.each([
   ['run', [EXAMPLES, '--output', EXAMPLES], 'exists already'],
   ['run', [EXAMPLES, '--output', 'x', '--errors', './x'], 'the same file'],
   ['run', [EXAMPLES, '--output', 'x', '--resume', '--force'], 'not both'],
-  ['run', [EXAMPLES, '--output', 'x', '--judge', 'gpt'], 'Models are configured in a Worker'],
+  ['run', [EXAMPLES, '--output', 'x', '--judge', 'gpt'], 'Give a model with --judge-url'],
   ['run', [EXAMPLES, '--output', 'x', '--judgments', 'only'], 'stores no judgments'],
   ['status', ['--url', 'http://h'], 'expected one batch'],
   ['wait', ['a', 'b', '--url', 'http://h'], 'expected one batch'],

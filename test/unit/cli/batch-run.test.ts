@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BatchFile, prepareBatch } from '../../../cli/commands/batch/input.ts';
 import { LineFile } from '../../../cli/commands/batch/line-file.ts';
-import { localAnswers } from '../../../cli/commands/batch/local-answers.ts';
 import { localBatchId, runLocally } from '../../../cli/commands/batch/local-run.ts';
 import { BatchSummary, readFinishedLines } from '../../../cli/commands/batch/results.ts';
 import { RunError } from '../../../cli/shared/exit.ts';
+import { createMemoryHost } from '../../../hosts/memory/memory-host.ts';
 import { problemSchema } from '../../../src/wire/problem.ts';
 import { envelope, NO_SCORING_FLAGS, piped, ROW } from './batch-fixtures.ts';
 
@@ -47,7 +47,7 @@ async function run(file: BatchFile, stopAfter = Number.POSITIVE_INFINITY) {
     if (done === stopAfter) throw new Error('stopped');
   };
   try {
-    await runLocally({ file, answers: localAnswers(), output: out, errors: err, finished, summary, onLine });
+    await runLocally({ file, host: createMemoryHost(), output: out, errors: err, finished, summary, onLine });
   } catch (error) {
     if (!(error instanceof Error && error.message === 'stopped')) throw error;
   } finally {

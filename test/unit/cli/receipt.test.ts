@@ -8,9 +8,11 @@ import { type Document, receiptedIn } from '../../../cli/commands/receipt/docume
 import { findingsOf } from '../../../cli/commands/receipt/findings.ts';
 import { type KnownKeys, keysOfFile } from '../../../cli/commands/receipt/known-keys.ts';
 import { createRequestFinder } from '../../../cli/commands/receipt/requests.ts';
-import { localJudging } from '../../../cli/shared/local-judging.ts';
+import { memoryStore } from '../../../lib/memory-store.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { createKnownIssuers, type Issuer } from '../../../src/judgments/issuer.ts';
+import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
+import { JUDGE_DEADLINE_MS, type ObtainOptions } from '../../../src/judgments/obtain.ts';
 import { scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
 import { requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
@@ -37,7 +39,15 @@ beforeAll(async () => {
   keys = { keys: [issuer.key], statuses: new Map([[issuer.key.key_id, 'current']]), revoked: new Set() };
   const recipe = await resolveRecipe(SHARED.recipe);
   if (!recipe.ok) throw new Error('no recipe');
-  const options = localJudging()({ judgments: 'use', replicate: 0 });
+  const options: ObtainOptions = {
+    judge: { ok: true, judge: LEXICAL_JUDGE },
+    store: memoryStore(),
+    mode: 'use',
+    replicate: 0,
+    deadline_ms: JUDGE_DEADLINE_MS,
+    now: () => new Date().toISOString(),
+    elapsed: () => performance.now(),
+  };
   const asked = { recipe: recipe.resolved, receiptIssuer: issuer };
   const one = await scoreRollout({ ...asked, rollout: requestedRollout(scoreRequestSchema.parse(REQUEST)) }, options);
   const groupRequest = groupRequestSchema.parse(GROUP);

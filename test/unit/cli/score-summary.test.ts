@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { ScoreSummary } from '../../../cli/commands/score/render.ts';
-import { localScoring } from '../../../cli/commands/score/run.ts';
+import { scoringRows } from '../../../cli/commands/score/run.ts';
+import { createLocalClient } from '../../../hosts/memory/local-client.ts';
+import { createMemoryHost } from '../../../hosts/memory/memory-host.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const request = (response: string, extra: object = {}) =>
@@ -16,9 +18,14 @@ const request = (response: string, extra: object = {}) =>
   });
 const CITED = '<answer><snippet id=a>The letter x is the twenty-fourth one of the alphabet.</snippet></answer>';
 
+function localRows() {
+  const client = createLocalClient(createMemoryHost());
+  return scoringRows({ client, judgeNotices: [], refinerNotices: [], concurrency: 1 }, new Set());
+}
+
 describe('summary', () => {
   test('scored, unscored and bad rows; judge calls and stored judgments', async () => {
-    const { handle } = localScoring();
+    const { handle } = localRows();
     const summary = new ScoreSummary();
     summary.add(await handle(request('no answer block')));
     summary.add(await handle(request(CITED)));
@@ -42,7 +49,7 @@ describe('summary', () => {
   });
 
   test('warns of claims in a language that the lexical judge does not know, and names them in the reply', async () => {
-    const { handle } = localScoring();
+    const { handle } = localRows();
     const sources = [{ id: 'a', text: 'De brug van de stad werd in 1937 geopend en is van rode zandsteen.' }];
     const dutch = '<answer><snippet id=a>De brug van de stad is niet van rode zandsteen.</snippet></answer>';
     const summary = new ScoreSummary();
@@ -64,8 +71,8 @@ describe('summary', () => {
 });
 
 test('a row that names another judge is refused', async () => {
-  expect(await localScoring().handle(request(CITED, { judge: 'gpt' }))).toEqual({
+  expect(await localRows().handle(request(CITED, { judge: 'gpt' }))).toEqual({
     kind: 'refused',
-    problems: [{ field: 'judge', message: 'expected lexical' }],
+    problems: [{ field: 'judge', message: 'expected one of lexical' }],
   });
 });

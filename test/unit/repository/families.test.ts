@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { FAMILY_NAMES } from '../../../src/families/composers.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const PRODUCTION = ['src', 'lib', 'service', 'functions', 'cli', 'dashboard', 'clients', 'scripts'];
+const PRODUCTION = ['src', 'lib', 'service', 'hosts', 'functions', 'cli', 'dashboard', 'clients', 'scripts'];
 
 function textOf(file: string): string {
   return readFileSync(join(root, file), 'utf8');

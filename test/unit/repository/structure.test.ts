@@ -4,7 +4,17 @@ import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsOf, repositoryFiles, root } from './imports.ts';
 
-const TOPS = ['src', 'lib', 'service', 'functions', 'serve', 'cli', 'dashboard/src', 'clients/typescript'] as const;
+const TOPS = [
+  'src',
+  'lib',
+  'service',
+  'hosts',
+  'functions',
+  'serve',
+  'cli',
+  'dashboard/src',
+  'clients/typescript',
+] as const;
 
 /** Floors of src/, ground first: a file imports files of its own floor and of those below. */
 const FLOORS: readonly string[] = [

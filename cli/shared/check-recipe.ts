@@ -1,33 +1,13 @@
-/** Checks the scoring flags of a run in this process, before the first row. */
+/** Checks the recipe of the flags, before the first row. */
 
 import { RECIPE_NAMES } from '../../src/families/composers.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { type InputProblem, pathText } from '../../src/input-problem.ts';
-import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { UsageError } from './exit.ts';
 import { CITEWARD } from './program.ts';
 import { defaultRecipe, type ScoringOptions } from './scoring-flags.ts';
 import { didYouMean } from './suggest.ts';
 import { flagProblem } from './worker-failures.ts';
-
-/**
- * Checks the flags of a command that scores in this process.
- * @throws UsageError for a wrong recipe, and for flags that need a Worker.
- */
-export async function checkLocalFlags(options: ScoringOptions): Promise<void> {
-  const { judge, judgments, receipt } = options;
-  if (judge !== null && judge !== LEXICAL_JUDGE.name) {
-    throw new UsageError(
-      `--judge: "${judge}" is unknown; without a Worker there is only "${LEXICAL_JUDGE.name}"`,
-      'Models are configured in a Worker: --url URL --judge JUDGE',
-    );
-  }
-  if (judgments === 'only') {
-    throw new UsageError('--judgments only: this process stores no judgments', 'A Worker stores them: --url URL');
-  }
-  if (receipt) throw new UsageError('--receipt: only a Worker signs receipts', 'Give its address: --url URL');
-  await checkRecipe(options);
-}
 
 /** @throws UsageError if the recipe of the flags is wrong. */
 export async function checkRecipe(options: ScoringOptions): Promise<void> {

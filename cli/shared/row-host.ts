@@ -1,0 +1,201 @@
+/**
+ * Where the rows of a command are answered: by the Worker of `--url`, else in this process, with the judges of
+ * `--judge-url` or `--backends`. A command works with either through the same interface.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLocalClient, type RowClient } from '../../hosts/memory/local-client.ts';
+import { createMemoryHost, type MemoryHost, NO_MODELS } from '../../hosts/memory/memory-host.ts';
+import { fileStore } from '../../lib/node.ts';
+import { readBackends } from '../../service/backends/settings.ts';
+import type { BackendsConfig } from '../../service/backends/settings-schema.ts';
+import { CHAT_DIALECTS } from '../../src/judgments/chat-dialects.ts';
+import type { JudgmentStore } from '../../src/judgments/store.ts';
+import { RunError, UsageError } from './exit.ts';
+import type { FlagDescription, Flags } from './flags.ts';
+import { readTextFile } from './input.ts';
+import { KEY_VARIABLE, keyOfEnvironment, MODEL_CALLS, servedModel } from './model-server.ts';
+import { countOf } from './number-text.ts';
+import type { ScoringOptions } from './scoring-flags.ts';
+import { connectIfGiven, REMOTE_CONCURRENCY } from './worker.ts';
+
+/** The flags of a judge on a server. `judge check` has them, too. */
+export const JUDGE_SERVER_FLAGS: readonly FlagDescription[] = [
+  {
+    name: 'judge-url',
+    kind: 'text',
+    value: 'MODEL_URL',
+    help: 'Judge here with a model on an OpenAI-compatible server, as in http://127.0.0.1:8000/v1.',
+  },
+  { name: 'judge-model', kind: 'text', value: 'MODEL', help: 'The model, by its name on the server.' },
+  {
+    name: 'dialect',
+    kind: 'text',
+    value: 'NAME',
+    help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
+  },
+];
+
+/** The flags of a command that can judge in this process. */
+export const LOCAL_FLAGS: readonly FlagDescription[] = [
+  ...JUDGE_SERVER_FLAGS,
+  {
+    name: 'backends',
+    kind: 'text',
+    value: 'FILE',
+    help: "Judges and generators here, in the form of the Worker's setting BACKENDS.",
+  },
+  { name: 'state', kind: 'text', value: 'DIR', help: 'Keep the judgments of this process in DIR between calls.' },
+];
+
+export const LEXICAL_NOTICE =
+  'Judge: lexical, built in. It compares words and is no model: use it to try things out, not to train.';
+
+export const EXTRACTIVE_NOTICE =
+  'Refiner: extractive, built in. It copies sentences that share words with the question and is no model.';
+
+export type RowHost = {
+  readonly client: RowClient;
+  /** Default number of rows that are handled at the same time. */
+  readonly concurrency: number;
+  /** What the judge, and the refiner, of this process are; empty with a Worker. */
+  readonly judgeNotices: readonly string[];
+  readonly refinerNotices: readonly string[];
+  /** What the judges of this process were asked, for the end of the command; `null` = there is nothing to say. */
+  readonly judged: () => string | null;
+};
+
+/**
+ * Connects to the Worker of `--url`, or opens the host of this process.
+ * @param scoring the flags that say how rows are scored; `null` = the command has none.
+ * @throws UsageError for flags that exclude each other or name what is unknown, RunError for a Worker or server that does
+ * not answer.
+ */
+export async function openRowHost(
+  flags: Flags,
+  onRetry: (text: string) => void,
+  scoring: Pick<ScoringOptions, 'judge' | 'judges' | 'judgments'> | null,
+): Promise<RowHost> {
+  const client = await connectIfGiven(flags, onRetry);
+  if (client === null) return localRowHost(await openLocalHost(flags, scoring));
+  const local = LOCAL_FLAGS.find(({ name }) => flags.text(name) !== null);
+  if (local !== undefined) throw new UsageError(`--${local.name} is for judging without a Worker`, 'Leave out --url.');
+  return { client, concurrency: REMOTE_CONCURRENCY, judgeNotices: [], refinerNotices: [], judged: () => null };
+}
+
+/** The host of this process, and what a command says of it. */
+export type LocalHost = Omit<RowHost, 'client'> & { readonly host: MemoryHost };
+
+function localRowHost({ host, ...others }: LocalHost): RowHost {
+  return { ...others, client: createLocalClient(host) };
+}
+
+/** Opens the host of this process. @throws as `openRowHost`. */
+export async function openLocalHost(
+  flags: Flags,
+  scoring: Pick<ScoringOptions, 'judge' | 'judges' | 'judgments'> | null,
+): Promise<LocalHost> {
+  const backends = await readLocalBackends(flags);
+  const directory = flags.text('state');
+  if (scoring?.judgments === 'only' && directory === null) {
+    throw new UsageError(
+      '--judgments only: this process stores no judgments',
+      'Give --state DIR, or a Worker: --url URL',
+    );
+  }
+  const host = createMemoryHost({ backends, ...(directory === null ? {} : { store: await stateIn(directory) }) });
+  checkNames(host, scoring, flags.text('generator'));
+  const { named, default: byDefault, generators } = host.ports.backends;
+  const models = named.filter(({ runs_in }) => runs_in === 'desk');
+  const isLexical = byDefault?.runs_in !== 'desk';
+  const served = backends.judges.map(({ name, routes }) => `${name} (${routes.map(placeOf).join(', ')})`);
+  const isExtractive = backends.default_generator === null && generators.default !== null;
+  return {
+    host,
+    concurrency: models.length > 0 ? MODEL_CALLS : 1,
+    judgeNotices: isLexical ? [LEXICAL_NOTICE] : [`Judge: ${served.join(', ')}`],
+    refinerNotices: isExtractive ? [EXTRACTIVE_NOTICE] : [],
+    judged() {
+      if (models.length === 0 && directory === null) return null;
+      const { calls, stored } = host.figures();
+      const from = directory === null ? 'earlier rows' : directory;
+      return `${countOf(calls, 'call')} of a model · ${countOf(stored, 'judgment')} from ${from}`;
+    },
+  };
+}
+
+function placeOf(route: BackendsConfig['judges'][number]['routes'][number]): string {
+  return route.kind === 'vllm' ? `${route.model} at ${route.base_url}` : route.model;
+}
+
+/** @throws UsageError if a flag names a judge or a generator that this process does not have. */
+function checkNames(
+  { ports: { backends } }: MemoryHost,
+  scoring: Pick<ScoringOptions, 'judge' | 'judges'> | null,
+  generator: string | null,
+): void {
+  const { judge = null, judges = null } = scoring ?? {};
+  const generators = backends.generators.named.map((one) => one.generator.name);
+  if (generator !== null && !generators.includes(generator)) {
+    throw new UsageError(
+      `--generator: "${generator}" is unknown; this process has ${generators.map((one) => `"${one}"`).join(', ')}`,
+      'Give generators with --backends FILE, or a Worker with --url.',
+    );
+  }
+  const known = backends.named.map((one) => one.judge.name);
+  for (const [flag, name] of [
+    ['judge', judge],
+    ...(judges ?? []).map((member) => ['judges', member.judge] as const),
+  ] as const) {
+    if (name === null || known.includes(name)) continue;
+    throw new UsageError(
+      `--${flag}: "${name}" is unknown; this process has ${known.map((one) => `"${one}"`).join(', ')}`,
+      'Give a model with --judge-url and --judge-model, several with --backends FILE, or a Worker with --url.',
+    );
+  }
+}
+
+async function readLocalBackends(flags: Flags): Promise<BackendsConfig> {
+  const path = flags.text('backends');
+  const [url, model] = [flags.text('judge-url'), flags.text('judge-model')];
+  if (path !== null) {
+    if (url !== null || model !== null) throw new UsageError('--backends and --judge-url exclude each other');
+    return backendsOf(path, await readTextFile(path));
+  }
+  const dialect = flags.choice('dialect', CHAT_DIALECTS);
+  if (url === null) {
+    if (model !== null) throw new UsageError('--judge-model needs --judge-url');
+    if (dialect !== null) throw new UsageError('--dialect is for a model server', 'Give its --judge-url too.');
+    return NO_MODELS;
+  }
+  if (model === null) {
+    throw new UsageError('--judge-url needs --judge-model', `${url}/models lists the models of the server.`);
+  }
+  const server = { url, model, key: keyOfEnvironment(KEY_VARIABLE), context_tokens: null, refuses: [] };
+  const config = await servedModel({ ...server, dialect: dialect ?? 'vllm', api_version: null }, model);
+  return { ...NO_MODELS, judges: [{ name: model, routes: [config] }], default_judge: model };
+}
+
+/** @throws UsageError that names each wrong field. */
+function backendsOf(path: string, text: string): BackendsConfig {
+  // This process has no bindings; secrets are variables of its environment.
+  const read = readBackends(text, { secret: (name) => process.env[name], isBound: () => false });
+  if (read.ok) return read.config;
+  throw new UsageError(
+    read.problems.map((problem) => `${path}: ${problem}`).join('\n'),
+    'docs/guides/backends.md describes the file; a secret of "api_key_secret" is a variable of the environment.',
+  );
+}
+
+const JUDGMENTS_FILE = 'judgments.jsonl';
+
+/** @throws RunError if the folder cannot be used, or holds a file of another kind. */
+async function stateIn(directory: string): Promise<JudgmentStore> {
+  try {
+    await mkdir(directory, { recursive: true });
+    return await fileStore(join(directory, JUDGMENTS_FILE));
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new RunError(`--state: ${error.message}`, 'Give another folder, or move the file away.');
+  }
+}
