@@ -95,7 +95,9 @@ function publishedModels(): string {
 
 function familyText(family: FamilyName): string {
   const members = recipes.filter((recipe) => recipe.family === family);
-  const parameters = members[0]?.parameters ?? [];
+  // Those of the first recipe, then those that only others have.
+  const all = members.flatMap((recipe) => recipe.parameters);
+  const parameters = all.filter(({ name }, at) => all.findIndex((one) => one.name === name) === at);
   return [
     familyOf({ family })
       .recipe.formula.map((line) => `    ${line}`)
@@ -129,16 +131,18 @@ function meaningItems(parameters: readonly ParameterDescription[]): string[] {
   return [...items.values()].map(({ names, text }) => item(`${names.join(', ')} ${text}`));
 }
 
-/** One row per parameter, one column per recipe. */
+/** One row per parameter, one column per recipe. Wide heads leave out the family. */
 function valueTable(members: readonly RecipeDescription[], parameters: readonly ParameterDescription[]): string {
+  const heads = (prefix: string): string[] => members.map(({ name }) => code(name.slice(prefix.length)));
+  const isWide = heads('').join(' | ').length > MAX_COLUMNS - '| parameter | kind |  |'.length;
   return table(
-    ['parameter', 'kind', ...members.map(({ name }) => code(name))],
+    ['parameter', 'kind', ...heads(isWide ? `${members[0]?.family}-` : '')],
     parameters.map(({ name, kind }) => [
       code(name),
       kind,
       ...members.map((recipe) => {
         const fact = recipe.parameters.find((each) => each.name === name);
-        return fact === undefined ? '' : `${code(fact.value)} ${fact.mark}`;
+        return fact === undefined ? '-' : `${code(fact.value)} ${fact.mark}`;
       }),
     ]),
   );

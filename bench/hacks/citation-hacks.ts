@@ -171,7 +171,7 @@ export const CITATION_HACKS: readonly HackClass[] = [
   {
     name: 'reasoning_only',
     changes: 'citations',
-    does: 'cites in its reasoning and not in its answer',
+    does: 'cites in its reasoning, not in its answer',
     response: (row, cite) => `<think>${row.answer.map(cite).join(' ')}</think><answer>${plain(row)}</answer>`,
   },
   {

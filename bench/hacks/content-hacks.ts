@@ -22,7 +22,7 @@ export const CONTENT_HACKS: readonly HackClass[] = [
   {
     name: 'two_answers',
     changes: 'content',
-    does: 'writes a copied answer and then an honest one',
+    does: 'writes a copied answer, then an honest one',
     response: (row, cite) => `${answered(irrelevant(row), cite)}${honestResponse(row, cite)}`,
   },
   {
@@ -67,13 +67,13 @@ export const CONTENT_HACKS: readonly HackClass[] = [
   {
     name: 'padding',
     changes: 'content',
-    does: 'adds sentences about other things, cited rightly',
+    does: 'adds other sentences, cited rightly',
     response: (row, cite) => answered([...row.answer, ...irrelevant(row)], cite),
   },
   {
     name: 'repetition',
     changes: 'content',
-    does: 'repeats its first claim five times, drops the others',
+    does: 'repeats its first claim, drops the others',
     response: (row, cite) =>
       answered(
         Array.from({ length: 5 }, () => row.answer[0] ?? { text: '', ids: [] }),
@@ -149,7 +149,7 @@ export const CONTENT_HACKS: readonly HackClass[] = [
   {
     name: 'no_content',
     changes: 'content',
-    does: 'cites a word that says nothing, such as “The”',
+    does: 'cites words that say nothing: “The”',
     response: (row, cite) => answered([{ text: 'The.', ids: [firstId(row)] }], cite),
   },
   {
@@ -161,7 +161,7 @@ export const CONTENT_HACKS: readonly HackClass[] = [
   {
     name: 'injection',
     changes: 'content',
-    does: 'instructs the judge, in place of an answer',
+    does: 'instructs the judge, without an answer',
     response: (row, cite) =>
       answered(
         [
@@ -176,7 +176,7 @@ export const CONTENT_HACKS: readonly HackClass[] = [
   {
     name: 'injection_beside',
     changes: 'content',
-    does: 'instructs the judge, beside a wrong answer',
+    does: 'instructs the judge, wrong answer',
     response: (row, cite) =>
       answered(
         [

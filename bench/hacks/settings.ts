@@ -47,6 +47,7 @@ export const SETTINGS: readonly Setting[] = [
     grammar: 'snippet',
     rollout: refinerRollout,
   },
+  { ...refiner('own recipe', 'guarded'), name: 'refiner-guarded', recipe: 'refiner-guarded' },
   { name: 'dr-tulu', label: 'tulu', recipe: 'dr-tulu', grammar: 'cite', rollout: drTuluRollout },
   { name: 'dr-tulu-exact', label: 'tulu exact', recipe: 'dr-tulu-exact', grammar: 'cite', rollout: drTuluRollout },
   { name: 'carr', label: 'carr', recipe: 'carr', grammar: 'link', cite: bracketedLinks, rollout: outcomeRollout },

@@ -45,7 +45,7 @@ export function hacksTable({ cells, grammars }: HackMatrix): string {
     return `| ${does} | ${paid.join(' | ')} | ${reported.map((report) => `\`${report}\``).join(', ') || 'none'} |`;
   });
   return [
-    `| the policy | ${NAMES.join(' | ')} | reported |`,
+    `| policy | ${NAMES.join(' | ')} | reported |`,
     `|---|${SETTINGS.map(() => '---|').join('')}---|`,
     ...rows,
   ].join('\n');

@@ -134,8 +134,9 @@ function marked(provenance: Provenance): Marked {
 }
 
 function describedAs(family: z.ZodObject, field: string, member: string | undefined): string | null {
-  const schema = family.shape[field];
-  if (schema === undefined) throw new TypeError(`${field} is no field`);
+  const given = family.shape[field];
+  if (given === undefined) throw new TypeError(`${field} is no field`);
+  const schema = given instanceof z.ZodExactOptional ? given.unwrap() : given;
   const part = member !== undefined && schema instanceof z.ZodObject ? schema.shape[member] : undefined;
   const own = part === undefined ? undefined : z.globalRegistry.get(part)?.description;
   return own ?? z.globalRegistry.get(schema)?.description ?? null;

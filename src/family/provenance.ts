@@ -84,14 +84,14 @@ export type TrainingField = (typeof TRAINING_FIELDS)[number];
 type TrainingFact = Provenance & { readonly value: string | number };
 
 /**
- * One origin for every parameter of a recipe; a parameter that is an object has one for each of its members. Optional
- * parameters have none: no named recipe has them.
+ * One origin for every parameter of a recipe; a parameter that is an object has one for each of its members. An optional
+ * parameter has one if the named recipe has the parameter.
  */
 export type ParameterOrigins<R> = {
   readonly [P in keyof R as P extends 'family' ? never : object extends Pick<R, P> ? never : P]: R[P] extends object
     ? { readonly [M in keyof R[P]]: Provenance }
     : Provenance;
-};
+} & { readonly [P in keyof R as object extends Pick<R, P> ? P : never]?: Provenance };
 
 /** Where one named recipe comes from. */
 export type RecipeOrigin<R> = {

@@ -94,9 +94,9 @@ function claimLines({ claims = [] }: Explained): string[] {
   ];
 }
 
-function otherLines({ finding_counts = {}, details = {}, judgments = [] }: Explained): string[] {
+function otherLines({ reward, finding_counts = {}, details = {}, judgments = [] }: Explained): string[] {
   const found = Object.entries(finding_counts).filter(([, count]) => count > 0);
-  const { vacuous_credit } = details;
+  const { vacuous_credit, own_positives, padding } = details;
   const models = [...new Set(judgments.flatMap(({ model }) => model ?? []))];
   return [
     ...(found.length === 0
@@ -104,6 +104,15 @@ function otherLines({ finding_counts = {}, details = {}, judgments = [] }: Expla
       : [`- findings: ${listed(found, ([name, count]) => `${quotedName(name)} ${count}`).join(', ')}`]),
     ...(typeof vacuous_credit === 'number' && vacuous_credit > 0
       ? [`- ${rounded(vacuous_credit)} of the rubric score comes from negative criteria alone`]
+      : []),
+    ...(typeof own_positives === 'number' && own_positives < 1
+      ? [`- citations, citation discipline and avoided faults count ${rounded(own_positives)}: the own criteria met`]
+      : []),
+    ...(own_positives === null && reward !== 0
+      ? ['- the row has no positive criteria of its own, which could scale citations']
+      : []),
+    ...(typeof padding === 'number' && padding > 0
+      ? [`- padding lowers the citation score to ${rounded(1 - padding)} of it`]
       : []),
     ...(models.length === 0 ? [] : [`- judged by ${listed(models, quotedName).join(', ')}`]),
   ];

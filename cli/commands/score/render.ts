@@ -111,6 +111,8 @@ export class ScoreSummary extends RowsSummary<ScoreResponse, 'recipe' | 'judge'>
   /** Rows with vacuous credit, and the most of it. */
   #vacuousRows = 0;
   #mostVacuous = 0;
+  /** Rows under `own_positives_required` that have no positive criterion of their own. */
+  #unscaledRows = 0;
   /** Rows that the lexical judge judged, with a claim in a language that it does not know. */
   #unreadRows = 0;
 
@@ -123,6 +125,8 @@ export class ScoreSummary extends RowsSummary<ScoreResponse, 'recipe' | 'judge'>
     const vacuous = 'claims' in reply ? (reply.details.vacuous_credit ?? 0) : 0;
     if (vacuous > 0) this.#vacuousRows++;
     this.#mostVacuous = Math.max(this.#mostVacuous, vacuous);
+    const isComposed = 'claims' in reply && reply.decided_by === 'components';
+    if (isComposed && reply.details.own_positives === null) this.#unscaledRows++;
     const isLexical = judgments.some(({ model }) => model === LEXICAL_JUDGE_MODEL);
     if (isLexical && 'claims' in reply && reply.claims.some((claim) => claim.unknown_language)) this.#unreadRows++;
     this.addName('recipe', recipeText(recipe));
@@ -140,10 +144,17 @@ export class ScoreSummary extends RowsSummary<ScoreResponse, 'recipe' | 'judge'>
     const vacuous =
       `vacuous credit: in ${countOf(this.#vacuousRows, 'row')} an answer that meets no criterion has a rubric score of up ` +
       `to ${this.#mostVacuous.toFixed(2)}; negatives_require_positive makes it 0`;
+    const unscaled =
+      `no own criteria: ${countOf(this.#unscaledRows, 'row')} without positive criteria, so own_positives_required ` +
+      'scales nothing there; give each row at least one';
     const unread =
       `unknown language: in ${countOf(this.#unreadRows, 'row')} the lexical judge does not know the language of a claim, ` +
       'so it sees no negation there; use a model as judge';
-    return [...(this.#vacuousRows === 0 ? [] : [vacuous]), ...(this.#unreadRows === 0 ? [] : [unread])];
+    return [
+      ...(this.#vacuousRows === 0 ? [] : [vacuous]),
+      ...(this.#unscaledRows === 0 ? [] : [unscaled]),
+      ...(this.#unreadRows === 0 ? [] : [unread]),
+    ];
   }
 
   /** Judgments that a judge gave in this run. */

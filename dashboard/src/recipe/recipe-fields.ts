@@ -43,10 +43,11 @@ export function composeFields(recipe: Recipe): RecipeField[] {
 }
 
 function fieldsOf(name: string, schema: z.ZodType, value: unknown, description: string): RecipeField[] {
-  // A parameter that the recipe lacks has no control.
+  // A switch that the recipe lacks is off. Another parameter that it lacks has no control.
   if (schema instanceof z.ZodExactOptional) {
     const inner = schema.unwrap();
-    return value !== undefined && inner instanceof z.ZodType ? fieldsOf(name, inner, value, description) : [];
+    const given = value ?? (inner instanceof z.ZodBoolean ? false : undefined);
+    return given !== undefined && inner instanceof z.ZodType ? fieldsOf(name, inner, given, wordsOf(inner)) : [];
   }
   if (schema instanceof z.ZodObject) {
     const members = new Map(Object.entries(typeof value === 'object' && value !== null ? value : {}));

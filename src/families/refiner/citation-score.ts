@@ -1,8 +1,7 @@
-/** The citation component: recall over statements, precision over citations, and their F1. */
+/** The citation component: recall over statements, precision over citations, and one number of both. */
 
-import type { Observed } from '../../family/facts.ts';
 import type { UnscoredReason } from '../../family/score.ts';
-import type { StatementFact } from './facts.ts';
+import type { RefinerFacts } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
 type CitationComposition =
@@ -14,10 +13,11 @@ type CitationComposition =
  * Recall is the mean over statements: the support of a cited one, 0 for an uncited one that needs a citation; other
  * uncited statements are left out (`exclude`) or count as 1 (`credit`, as in LongCite and dr-tulu). Precision is the
  * mean relevance over citations. `answer_f1` is the harmonic mean of the two; `claim_f1` the mean F1 of the same
- * statements.
+ * statements. `precision_squared` is recall * precision^2, where an id that a claim repeats is one more citation that is
+ * not relevant: of n sources, k guessed ids for a claim that one of them supports earn k / n * 1 / k^2 on average.
  */
 export function composeCitation(
-  citation: Observed<readonly StatementFact[]>,
+  { citation, repeated_ids = 0 }: Pick<RefinerFacts, 'citation' | 'repeated_ids'>,
   recipe: Pick<RefinerRecipe, 'citation_metric' | 'uncited_ok' | 'unverified_quote'>,
 ): CitationComposition {
   if (citation.status === 'unscored') return { status: 'unscored', reason: citation.reason };
@@ -49,14 +49,20 @@ export function composeCitation(
   }
   if (citations === 0 && uncitedInNeed === 0) return { status: 'not_applicable' };
   const recall = statements === 0 ? 0 : supportSum / statements;
+  if (recipe.citation_metric === 'precision_squared') citations += repeated_ids;
   const precision = citations === 0 ? 0 : relevantCitations / citations;
-  const value =
-    recipe.citation_metric === 'answer_f1'
-      ? harmonicMean(recall, precision)
-      : statements === 0
-        ? 0
-        : f1Sum / statements;
-  return { status: 'scored', value, recall, precision };
+  return { status: 'scored', value: metric(), recall, precision };
+
+  function metric(): number {
+    switch (recipe.citation_metric) {
+      case 'answer_f1':
+        return harmonicMean(recall, precision);
+      case 'claim_f1':
+        return statements === 0 ? 0 : f1Sum / statements;
+      case 'precision_squared':
+        return recall * precision * precision;
+    }
+  }
 }
 
 /** 2ab / (a + b), and 0 where both are 0. */

@@ -3,13 +3,13 @@
  * browser compute the same bits.
  */
 
-import type { Component } from '../../family/score.ts';
+import type { Component, UnscoredReason } from '../../family/score.ts';
 import { composeCitation } from './citation-score.ts';
 import { breaksPolicy } from './cites.ts';
 import type { RefinerFacts } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 import type { RefinerScore } from './reply.ts';
-import { composeRubric } from './rubric-score.ts';
+import { composeRubric, ownPositives, paddingOf } from './rubric-score.ts';
 
 /** The judged parts of a refiner reward. */
 type Judged = 'rubric' | 'citation';
@@ -24,13 +24,19 @@ export function neededJudgments(
   if (breaksPolicy(facts, recipe) === true) return [];
   const needed: Judged[] = [];
   const gatedOut = recipe.gate_judge_score_with_format_bonus && facts.format[recipe.mode] === 0;
-  if (rubricWeight(recipe) > 0 && !gatedOut) needed.push('rubric');
+  const paysRubric = rubricWeight(recipe) > 0 && !gatedOut;
+  if (paysRubric || (recipe.citation_weight > 0 && scalesCitation(recipe))) needed.push('rubric');
   if (recipe.citation_weight > 0) needed.push('citation');
   return needed;
 }
 
 function isPenalised(finishReason: string | null, recipe: RefinerRecipe): boolean {
   return recipe.non_stop_penalty.enabled && finishReason !== 'stop';
+}
+
+/** Whether verdicts of the rubric scale the citation score. */
+function scalesCitation(recipe: RefinerRecipe): boolean {
+  return recipe.own_positives_required === true || recipe.padding_lowers_citation === true;
 }
 
 function rubricWeight(recipe: RefinerRecipe): number {
@@ -42,6 +48,7 @@ function rubricWeight(recipe: RefinerRecipe): number {
  *
  *     no answer, or one that breaks the citation policy -> 0
  *     rubric'  = rubric * format if gated, else rubric
+ *     citation is scaled by the own positives met and by 1 - padding, if the recipe says so
  *     base     = (1 - w) * rubric' + w * citation  (convex)   or   rubric' + w * citation  (additive)
  *     reward   = verification_reward * base, or the penalty's value where it applies
  *
@@ -79,7 +86,10 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
   }
 
   const rubric = composeRubric(facts.rubric, recipe);
-  const citation = composeCitation(facts.citation, recipe);
+  const citation = composeCitation(facts, recipe);
+  const scaled = citationScale(facts, recipe);
+  const hasCredit = recipe.citation_not_applicable === 'credit' && typeof scaled !== 'string';
+  const credit = hasCredit ? scaled.factor : 0;
   const gated = recipe.gate_judge_score_with_format_bonus;
   const dropped = citation.status === 'not_applicable' && recipe.citation_not_applicable === 'drop';
   // A dropped component gives its weight to the other one. If that one has weight 0, no component is left to score.
@@ -93,13 +103,15 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
       : rubric.status === 'scored'
         ? weighted(rubric.value, rubricWeightUsed, scale)
         : { status: 'unscored', value: null, weight: rubricWeightUsed, contribution: null, reason: rubric.reason };
-  const citationPart = citationComponent(citation, citationWeightUsed, recipe, scale);
+  const citationPart = citationComponent(citation, scaled, citationWeightUsed, credit, scale);
 
   const parts = [rubricPart, citationPart];
   const missing = parts.find((part) => part.status === 'unscored' && part.weight > 0);
-  const missingReason = broken === null ? 'not_measured' : missing?.status === 'unscored' ? missing.reason : null;
+  const missingScale = recipe.citation_weight > 0 && typeof scaled === 'string' ? scaled : null;
+  const missingPart = missing?.status === 'unscored' ? missing.reason : missingScale;
+  const missingReason = broken === null ? 'not_measured' : missingPart;
   const nothing = dropped && ownRubricWeight === 0;
-  const base = missingReason !== null || nothing ? null : sumOfParts(rubricPart, citationPart, recipe);
+  const base = missingReason !== null || nothing ? null : sumOfParts(rubricPart, citationPart, credit);
   const reason = penalised || base !== null ? null : (missingReason ?? 'nothing_to_score');
   const reward = penalised ? recipe.non_stop_penalty.value : base === null ? null : scale * base;
   return finished({
@@ -116,8 +128,30 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
       rubric_positive: rubric.status === 'scored' ? rubric.positive : null,
       rubric_negative: rubric.status === 'scored' ? rubric.negative : null,
       vacuous_credit: rubric.status === 'scored' ? rubric.vacuousCredit : null,
+      ...(typeof scaled === 'string' ? {} : scaled.details),
     },
   });
+}
+
+/** What the rubric's verdicts make of the citation score: a factor in [0, 1], and the numbers behind it. */
+type CitationScale = { readonly factor: number; readonly details: Pick<Details, 'own_positives' | 'padding'> };
+type Details = RefinerScore['details'];
+
+function citationScale(
+  { rubric }: Pick<RefinerFacts, 'rubric'>,
+  recipe: RefinerRecipe,
+): CitationScale | UnscoredReason {
+  if (!scalesCitation(recipe)) return { factor: 1, details: {} };
+  if (rubric.status === 'unscored') return rubric.reason;
+  const own = ownPositives(rubric.observed, recipe);
+  const padding = paddingOf(rubric.observed, recipe);
+  const byOwn = recipe.own_positives_required === true;
+  const byPadding = recipe.padding_lowers_citation === true;
+  if (byPadding && padding === null) return 'not_measured';
+  return {
+    factor: (byOwn ? (own ?? 1) : 1) * (byPadding ? 1 - (padding ?? 0) : 1),
+    details: { ...(byOwn ? { own_positives: own } : {}), ...(byPadding ? { padding } : {}) },
+  };
 }
 
 function weighted(value: number, weight: number, scale: number): Component {
@@ -126,30 +160,27 @@ function weighted(value: number, weight: number, scale: number): Component {
 
 function citationComponent(
   citation: ReturnType<typeof composeCitation>,
+  scaled: CitationScale | UnscoredReason,
   weight: number,
-  recipe: RefinerRecipe,
+  credit: number,
   scale: number,
 ): Component {
-  switch (citation.status) {
-    case 'scored':
-      return weighted(citation.value, weight, scale);
-    case 'unscored':
-      return { status: 'unscored', value: null, weight, contribution: null, reason: citation.reason };
-    case 'not_applicable': {
-      const credit = recipe.citation_not_applicable === 'credit' ? 1 : 0;
-      return { status: 'not_applicable', value: null, weight, contribution: scale * weight * credit };
-    }
-  }
+  const unscored = (reason: UnscoredReason): Component => {
+    return { status: 'unscored', value: null, weight, contribution: null, reason };
+  };
+  if (citation.status === 'unscored') return unscored(citation.reason);
+  if (typeof scaled === 'string') return unscored(scaled);
+  if (citation.status === 'scored') return weighted(citation.value * scaled.factor, weight, scale);
+  return { status: 'not_applicable', value: null, weight, contribution: scale * weight * credit };
 }
 
 /** Weighted sum of the components with weight, which are all known here. */
-function sumOfParts(rubric: Component, citation: Component, recipe: RefinerRecipe): number {
+function sumOfParts(rubric: Component, citation: Component, credit: number): number {
   let base = 0;
   if (rubric.weight > 0 && rubric.status === 'scored') base += rubric.weight * rubric.value;
   if (citation.weight > 0) {
     if (citation.status === 'scored') base += citation.weight * citation.value;
-    else if (citation.status === 'not_applicable' && recipe.citation_not_applicable === 'credit')
-      base += citation.weight;
+    else if (citation.status === 'not_applicable') base += citation.weight * credit;
   }
   return base;
 }

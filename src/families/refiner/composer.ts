@@ -42,6 +42,8 @@ const FIELDS = {
   instance_rubrics_only: 'compose',
   static_weight: 'compose',
   negatives_require_positive: 'compose',
+  own_positives_required: 'compose',
+  padding_lowers_citation: 'compose',
   verification_reward: 'compose',
   non_stop_penalty: 'compose',
   citation_metric: 'compose',
@@ -76,6 +78,16 @@ export const REFINER_RECIPES = {
   'refiner-gpt54-instance-rubric': GPT54_INSTANCE_RUBRIC,
   'refiner-gpt54-instance-only': { ...GPT54_INSTANCE_RUBRIC, instance_rubrics_only: true },
   'refiner-rl-balanced': { ...GPT54_INSTANCE_RUBRIC, mode: 'answer_only', citation_weight: 0.5 },
+  'refiner-guarded': {
+    ...GPT54_INSTANCE_RUBRIC,
+    citations: 'required',
+    mode: 'answer_only',
+    citation_weight: 0.5,
+    negatives_require_positive: true,
+    own_positives_required: true,
+    padding_lowers_citation: true,
+    citation_metric: 'precision_squared',
+  },
 } as const satisfies Record<string, RefinerRecipe>;
 
 /** Smallest and largest reward that the recipe can give. */

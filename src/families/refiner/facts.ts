@@ -41,6 +41,8 @@ const ownFactsSchema = z.strictObject({
   finish_reason: finishReasonFactSchema,
   // Whether the answer cites anything, invented ids too; only if the recipe has `citations`.
   cites: z.boolean().exactOptional(),
+  // How often a claim cites an id again; absent = never, or recorded before 2026-11-26.
+  repeated_ids: z.int().min(1).exactOptional(),
   rubric: observedSchema(z.array(criterionFactSchema)),
   // Without duplicates: the cited statements in order, then the uncited ones.
   citation: observedSchema(z.array(z.discriminatedUnion('cited', [citedFactSchema, uncitedFactSchema]))),

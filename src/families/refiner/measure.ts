@@ -13,6 +13,7 @@ type RefinerOutcomes = {
 };
 
 export function measureRefiner(plan: RefinerPlan, outcomes: RefinerOutcomes): RefinerFacts {
+  const repeated = plan.parsed.answer === null ? 0 : (plan.parsed.counts.citation_id_repeated ?? 0);
   return {
     v: 1,
     family: 'refiner',
@@ -20,6 +21,7 @@ export function measureRefiner(plan: RefinerPlan, outcomes: RefinerOutcomes): Re
     format: plan.parsed.format,
     finish_reason: plan.finish_reason,
     ...(plan.recipe.citations === undefined ? {} : { cites: plan.parsed.claims.length > 0 }),
+    ...(repeated === 0 ? {} : { repeated_ids: repeated }),
     rubric: measureRubric(plan, outcomes.rubric),
     citation: measureCitation(plan, outcomes.citations),
     ...plan.counts,

@@ -29,6 +29,7 @@ const CHOICES = {
 const PENALTY_UNUSED = ours('the value has no effect while the penalty is off');
 
 const UNPUBLISHED = ours('as in refiner-gpt54-instance-rubric; no run with instance_rubrics_only is published');
+const AS_BALANCED = ours('as in refiner-rl-balanced');
 const NOT_SAID = ours('not on the card; the value of refiner-gpt54-instance-rubric');
 
 export const REFINER_ORIGINS = {
@@ -129,6 +130,31 @@ export const REFINER_ORIGINS = {
       instance_rubrics_only: NOT_SAID,
       verification_reward: balancedCard('Incorporates a verification reward of 10.0'),
       non_stop_penalty: { enabled: NOT_SAID, value: PENALTY_UNUSED },
+    },
+  },
+  'refiner-guarded': {
+    model: null,
+    summary:
+      "Ours, made to be hard to game: citations are required, and pay only as far as the row's own criteria are met.",
+    not_said: null,
+    training: {},
+    parameters: {
+      ...CHOICES,
+      judging: AS_BALANCED,
+      judge_static: ours('padding is one of the static criteria'),
+      citations: ours('an answer without a citation shows nothing that could be checked'),
+      mode: AS_BALANCED,
+      citation_weight: AS_BALANCED,
+      gate_judge_score_with_format_bonus: AS_BALANCED,
+      instance_rubrics_only: AS_BALANCED,
+      negatives_require_positive: ours('for rows without own positive criteria'),
+      own_positives_required: ours(
+        'a copied sentence that answers nothing, cited rightly, earned 8.2 of 10 without it (GRPO of SmolLM2-135M)',
+      ),
+      padding_lowers_citation: ours('every source sentence, cited, meets the own criteria too'),
+      citation_metric: ours('F1 pays for citing every source: 1/2 for three of which one is right, 1/3 for a guess'),
+      verification_reward: AS_BALANCED,
+      non_stop_penalty: { enabled: AS_BALANCED, value: PENALTY_UNUSED },
     },
   },
 } as const satisfies Record<keyof typeof REFINER_RECIPES, RecipeOrigin<RefinerRecipe>>;

@@ -56,14 +56,26 @@ export const refinerRecipeSchema = z
       .boolean()
       .default(true)
       .describe('Scales the negative criteria by the positive ones met. A recipe that does not say it has true.'),
+    own_positives_required: z
+      .boolean()
+      .describe(
+        "Scales the citation score, the static positive criteria and the avoided negatives by the row's own positive " +
+          'criteria met. A row without any counts as met. Absent = false.',
+      )
+      .exactOptional(),
+    padding_lowers_citation: z
+      .boolean()
+      .describe('Scales the citation score by 1 - padding, the verdict on Off-Query Padding. Absent = false.')
+      .exactOptional(),
     verification_reward: z.number().positive().max(REWARD_MAX).describe('Scale of the reward.'),
     non_stop_penalty: z
       .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })
       .describe('Replaces the reward when finish_reason is not "stop".'),
     citation_metric: z
-      .enum(['answer_f1', 'claim_f1'])
+      .enum(['answer_f1', 'claim_f1', 'precision_squared'])
       .describe(
-        'answer_f1: harmonic mean of recall and precision. claim_f1: mean F1 of the statements, as dr-tulu averages.',
+        'answer_f1: harmonic mean of recall and precision. claim_f1: mean F1 of the statements, as dr-tulu averages. ' +
+          'precision_squared: recall * precision^2, ids that a claim repeats counted; guessing more ids never pays.',
       ),
     uncited_ok: z.enum(['exclude', 'credit']).describe('How an uncited statement that needs no citation counts.'),
     citation_not_applicable: z
@@ -78,6 +90,10 @@ export const refinerRecipeSchema = z
     path: ['citation_weight'],
     error: 'at most 1 when mix is "convex"',
   })
+  .refine((recipe) => recipe.padding_lowers_citation !== true || recipe.judge_static, {
+    path: ['padding_lowers_citation'],
+    error: 'needs judge_static: true, because padding is a static criterion',
+  })
   .refine(hasBatch, NO_BATCH)
   .refine(hasEvidence, NO_EVIDENCE);
 
@@ -89,8 +105,14 @@ export const REFINER_FORMULA = [
   "s'       = s for a positive criterion, 1 - s for a negative one; s = verdict (0, 1, 2) / 2",
   "rubric   = sum(weight * s') / sum(weight), static criteria times static_weight, left out if instance_rubrics_only;",
   "           with negatives_require_positive the negatives' part times the positives' mean",
-  'citation = answer_f1: 2 * recall * precision / (recall + precision); claim_f1: mean F1 of the statements',
+  "           with own_positives_required the static positives' part times own, and, if the row has positives, the",
+  "           negatives' part times own instead",
+  "own      = sum(weight * s) / sum(weight) of the row's positive criteria; 1 if it has none",
+  'citation = answer_f1: 2 * recall * precision / (recall + precision); claim_f1: mean F1 of the statements;',
+  '           precision_squared: recall * precision * precision, with repeated ids among the citations;',
+  '           with own_positives_required times own; with padding_lowers_citation times (1 - padding)',
   'recall   = mean support of the statements; precision = share of the citations that are relevant',
+  'padding  = verdict on Off-Query Padding (0, 1, 2) / 2',
   "rubric'  = rubric * format (0 or 1) if gate_judge_score_with_format_bonus, else rubric",
   "base     = (1 - citation_weight) * rubric' + citation_weight * citation    if mix is convex",
   "         = rubric' + citation_weight * citation                            if mix is additive",

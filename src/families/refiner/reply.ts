@@ -37,6 +37,10 @@ const scoreFields = {
     rubric_positive: shareSchema,
     rubric_negative: shareSchema,
     vacuous_credit: shareSchema,
+    own_positives: shareSchema
+      .exactOptional()
+      .describe('With own_positives_required: how far the own positive criteria are met; null = the row has none.'),
+    padding: shareSchema.exactOptional().describe('With padding_lowers_citation: the verdict on padding, 0 to 1.'),
   }),
 };
 

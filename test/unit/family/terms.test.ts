@@ -106,6 +106,14 @@ it('has controls in the dashboard if the recipe has the terms', () => {
   ]);
 });
 
+it('has a switch in the dashboard for an optional field that is on or off, with its description', () => {
+  const switches = (one: Recipe) => composeFields(one).filter(({ name }) => name === 'own_positives_required');
+  expect(switches(RECIPES['refiner-rl-balanced'])).toMatchObject([{ kind: 'switch', value: false }]);
+  expect(switches(RECIPES['refiner-guarded'])).toMatchObject([
+    { kind: 'switch', value: true, description: expect.stringMatching(/^Scales the citation score/u) },
+  ]);
+});
+
 describe('the length term', () => {
   const penalty = (response_tokens: number): unknown => {
     const facts: Facts = {

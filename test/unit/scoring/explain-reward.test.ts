@@ -69,6 +69,16 @@ describe('explainReward', () => {
     expect(text.length).toBeLessThan(20_000);
   });
 
+  it('says what the own criteria and padding leave of the citations, and where there is nothing to scale by', () => {
+    const of = (details: object): string | null => explainReward({ reward: 5, components: {}, details });
+    expect(of({ own_positives: 0.5, padding: 0.5 })).toBe(
+      'Reward 5.\n- citations, citation discipline and avoided faults count 0.5: the own criteria met\n' +
+        '- padding lowers the citation score to 0.5 of it',
+    );
+    expect(of({ own_positives: 1, padding: 0 })).toBe('Reward 5.');
+    expect(of({ own_positives: null })).toContain('no positive criteria of its own');
+  });
+
   it.each([null, 5, 'text', {}, { reward: '1', components: {} }])('is null for %j, which is no score', (reply) => {
     expect(explainReward(reply)).toBeNull();
   });

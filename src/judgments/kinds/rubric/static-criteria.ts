@@ -14,6 +14,9 @@ export type StaticCriterion = {
   readonly description: string;
 };
 
+/** Position of Off-Query Padding in the static set. */
+export const PADDING_POSITION = 1;
+
 export const STATIC_V3: readonly StaticCriterion[] = [
   {
     title: 'Citation Discipline',
