@@ -35,7 +35,9 @@ function inWorkerd() {
       main: './test/functions/worker.ts',
       wrangler: { configPath: './wrangler.toml' },
       remoteBindings: false,
-      miniflare: { bindings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' } },
+      miniflare: {
+        bindings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', ALLOWED_HOSTS: 'citeward.test' },
+      },
     }),
   ];
 }

@@ -43,6 +43,10 @@ export type Environment = Env & {
   readonly RATE_LIMIT_HIGH?: RateLimit;
   /** Reaches public addresses only. `citeward serve` binds it; absent = the platform has no private network. */
   readonly PUBLIC_NETWORK?: Pick<Fetcher, 'fetch'>;
+  /** Host names, separated by commas, under which a server without keys answers (docs/guides/serve.md). */
+  readonly ALLOWED_HOSTS?: string;
+  /** The header in which a proxy in front of the Worker names the caller's address (docs/guides/serve.md). */
+  readonly CLIENT_ADDRESS_HEADER?: string;
   /** "true" = webhooks may be registered at http://127.0.0.1, for tests and local development. */
   readonly WEBHOOK_ALLOW_LOOPBACK?: string;
   /** Keys that encrypt the secrets of webhooks (webhooks/secret-keys.ts); absent = they are stored plain. */
@@ -63,6 +67,10 @@ export type Settings = {
   readonly allowWebhookLoopback: boolean;
   /** The first one encrypts the secrets of webhooks; all decrypt. */
   readonly webhookSecretKeys: readonly SecretKey[];
+  /** Host names, in lower case, under which a server without keys answers besides `localhost`. */
+  readonly allowedHosts: ReadonlySet<string>;
+  /** `null` = the address of the connection. */
+  readonly clientAddressHeader: string | null;
   readonly desks: number;
   /** `null` = runs are kept until they are deleted. */
   readonly runRetentionDays: number | null;
@@ -92,6 +100,16 @@ export function readSettings(environment: Environment): SettingsResult {
   if (webhookSecretKeys === null) {
     const problems = ['expected 32 bytes as base64 (openssl rand -base64 32); after a comma the keys before'];
     return { ok: false, setting: 'WEBHOOK_SECRETS_KEY', problems };
+  }
+  const allowedHosts = readHosts(environment.ALLOWED_HOSTS);
+  if (allowedHosts === null) {
+    const expected =
+      'expected host names separated by commas, without scheme and port: "gpu-3.cluster.internal,citeward"';
+    return { ok: false, setting: 'ALLOWED_HOSTS', problems: [expected] };
+  }
+  const clientAddressHeader = environment.CLIENT_ADDRESS_HEADER?.toLowerCase() || null;
+  if (clientAddressHeader !== null && !HEADER_NAME.test(clientAddressHeader)) {
+    return { ok: false, setting: 'CLIENT_ADDRESS_HEADER', problems: ['expected the name of a header'] };
   }
   const runRetentionDays = readDays(environment.RUN_RETENTION_DAYS);
   if (runRetentionDays === 'malformed') {
@@ -136,6 +154,8 @@ export function readSettings(environment: Environment): SettingsResult {
       allowExtractiveRefiner,
       allowWebhookLoopback,
       webhookSecretKeys,
+      allowedHosts,
+      clientAddressHeader,
       desks,
       runRetentionDays,
       runShards,
@@ -161,6 +181,18 @@ function readSwitch(text: string | undefined): boolean | null {
   if (text === 'true') return true;
   return text === undefined || text === '' || text === 'false' ? false : null;
 }
+
+/** The names in lower case; `null` = malformed. */
+function readHosts(text = ''): ReadonlySet<string> | null {
+  const names = text
+    .toLowerCase()
+    .split(',')
+    .flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+  return names.every((name) => HOST_NAME.test(name)) ? new Set(names) : null;
+}
+
+const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?$/;
+const HEADER_NAME = /^[a-z0-9-]{1,64}$/;
 
 function readDays(text: string | undefined): number | null | 'malformed' {
   if (text === undefined || text === '') return null;

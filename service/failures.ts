@@ -17,7 +17,11 @@ export type FailureFields = {
   readonly key_missing: unknown;
   readonly key_unknown: unknown;
   readonly key_expired: unknown;
-  /** The caller sent too many different keys that nobody has. */
+  /** A server without keys was asked under a host name that is not its own. */
+  readonly host_not_allowed: unknown;
+  /** A web page of another site sent the request. */
+  readonly origin_not_allowed: unknown;
+  /** The caller's address sent too many keys or endpoints that nobody has, or too many requests look one up. */
   readonly key_attempts_exceeded: { readonly retry_after_s: number };
   /** `needed_by` = what only the operator may do, as the subject of a sentence. */
   readonly operator_needed: { readonly needed_by: string };
@@ -31,9 +35,11 @@ export type FailureFields = {
   readonly config_invalid: { readonly setting: string };
   readonly route_unknown: unknown;
   readonly method_not_allowed: { readonly allow: readonly string[] };
-  readonly content_type_unsupported: { readonly wanted: 'json' | 'form' };
+  readonly content_type_unsupported: { readonly wanted: 'json' | 'form' | 'jsonl' };
   readonly body_too_large: { readonly limit_bytes: number };
   readonly body_interrupted: unknown;
+  /** The body stopped arriving, or arrived slower than the least rate. */
+  readonly body_too_slow: unknown;
   /** The isolate holds as many bytes of bodies as fit. */
   readonly overloaded: unknown;
   readonly body_not_utf8: unknown;

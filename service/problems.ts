@@ -57,10 +57,24 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
       headers: BEARER,
     }),
   key_attempts_exceeded: ({ retry_after_s }) =>
-    entry(429, 'Too many unknown keys', 'Too many different unknown keys were sent; correct the key and retry later.', {
-      retryable: true,
-      retryAfterS: retry_after_s,
-    }),
+    entry(
+      429,
+      'Too many unknown keys',
+      'Too many requests name a key or a webhook endpoint that does not exist; correct yours, and retry.',
+      { retryable: true, retryAfterS: retry_after_s },
+    ),
+  host_not_allowed: () =>
+    entry(
+      403,
+      'Host not allowed',
+      'This server needs no key, so it answers under localhost, under its IP address, and under the host names of the setting ALLOWED_HOSTS; add the name there, or configure keys.',
+    ),
+  origin_not_allowed: () =>
+    entry(
+      403,
+      'Origin not allowed',
+      'A web page of another site sent the request. To allow pages of a host, add its name to the setting ALLOWED_HOSTS.',
+    ),
   operator_needed: ({ needed_by }) =>
     entry(403, 'Operator key needed', `${needed_by} needs a key of the secret API_KEYS.`),
   rate_limited: ({ retry_after_s }) =>
@@ -85,20 +99,20 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
     entry(405, 'Method not allowed', `This route accepts ${allow.join(', ')}.`, {
       headers: { allow: allow.join(', ') },
     }),
-  content_type_unsupported: ({ wanted }) =>
-    entry(
-      415,
-      'Content type unsupported',
-      wanted === 'form'
-        ? 'Send a form with "content-type: multipart/form-data" and no content-encoding.'
-        : 'Send JSON in UTF-8 with "content-type: application/json" and no content-encoding.',
-    ),
+  content_type_unsupported: ({ wanted }) => entry(415, 'Content type unsupported', CONTENT_TYPES[wanted]),
   body_too_large: ({ limit_bytes }) =>
     entry(413, 'Body too large', `The body exceeds the limit of ${limit_bytes} bytes; send a smaller one.`),
   body_interrupted: () =>
     entry(400, 'Body interrupted', 'The connection closed before the body was complete; send the request again.', {
       retryable: true,
     }),
+  body_too_slow: () =>
+    entry(
+      408,
+      'Body too slow',
+      'The body stopped arriving, or arrived too slowly; send the request again over a faster connection.',
+      { retryable: true, headers: { connection: 'close' } },
+    ),
   overloaded: () => entry(503, 'Overloaded', 'Too many large requests are in progress; retry the request.', RETRY),
   body_not_utf8: () =>
     entry(400, 'Body is not UTF-8', 'The body contains bytes that are not valid UTF-8; encode it as UTF-8.'),
@@ -263,6 +277,12 @@ const WORKER_DOES: Readonly<Record<WorkerField, string>> = {
 };
 
 const START_WORKER = 'to start one on this machine: npx citeward serve';
+
+const CONTENT_TYPES: Readonly<Record<FailureFields['content_type_unsupported']['wanted'], string>> = {
+  json: 'Send JSON in UTF-8 with "content-type: application/json" and no content-encoding.',
+  form: 'Send a form with "content-type: multipart/form-data" and no content-encoding.',
+  jsonl: 'Send JSON lines in UTF-8 with "content-type: application/jsonl" and no content-encoding.',
+};
 
 const MULTIPART_DEFECTS: Readonly<Record<MultipartDefect, string>> = {
   boundary: 'The content type lacks a valid boundary (RFC 2046: 1 to 70 characters).',

@@ -1,7 +1,7 @@
 /**
  * Authentication and scopes. Every path except `/healthz` requires an API key: one of the secret API_KEYS, or one that
- * the Worker stores. Without keys in API_KEYS, ALLOW_ANONYMOUS = "true" admits requests without a key. A malformed
- * configuration refuses every request; it never grants access.
+ * the Worker stores. Without keys in API_KEYS, ALLOW_ANONYMOUS = "true" admits requests without a key, unless a web page
+ * of another site may have sent them. A malformed configuration refuses every request; it never grants access.
  */
 import { createMiddleware } from 'hono/factory';
 import { RequestError } from '../../service/failures.ts';
@@ -9,9 +9,12 @@ import type { RequiredScope } from '../../service/required-scopes.ts';
 import { DEFAULT_PROJECT, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import { isStoredKeyText, STORED_KEY_PREFIX } from '../../src/wire/key-text.ts';
 import type { Settings } from '../environment.ts';
+import { Lookups } from '../lookups.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { KeyTable } from '../projects/key-table.ts';
 import { KnownKeys } from '../projects/known-keys.ts';
+import { refuseWebPages } from './browser-guard.ts';
+import { callerAddress } from './caller-address.ts';
 import { type AppEnvironment, type Context, callerOf, type Principal } from './context.ts';
 import { checkRate } from './rate-limit.ts';
 import { vendorKey } from './vendor-key.ts';
@@ -35,7 +38,9 @@ const ANONYMOUS = {
 
 /** Authenticates every request outside the public paths, and stores the settings in the context. */
 export function authenticate(platforms: PlatformFactory) {
-  const knownKeys = new KnownKeys(() => Date.now());
+  const now = (): number => Date.now();
+  const lookups = new Lookups(now);
+  const knownKeys = new KnownKeys(now, lookups);
   return createMiddleware<AppEnvironment>(async function authenticate(c, next) {
     if (PUBLIC_PATHS.has(c.req.path)) return next();
     const settings = platforms.settingsOf(c.env);
@@ -43,6 +48,7 @@ export function authenticate(platforms: PlatformFactory) {
     c.set('settings', settings.value);
     c.set('platforms', platforms);
     c.set('knownKeys', knownKeys);
+    c.set('lookups', lookups);
     if (SIGNED_PATH.test(c.req.path)) return next();
     const caller = await callerIn(c);
     c.set('principal', caller);
@@ -82,7 +88,10 @@ async function callerIn(c: Context): Promise<Principal> {
   const found = presented === null ? null : await principalOf(c, presented);
   if (found !== null) return found;
   if (keys.length > 0) throw new RequestError({ reason: 'key_unknown' });
-  if (allowAnonymous) return { ...ANONYMOUS, budgets };
+  if (allowAnonymous) {
+    refuseWebPages(c);
+    return { ...ANONYMOUS, budgets };
+  }
   throw new RequestError({ reason: 'auth_unconfigured' });
 }
 
@@ -161,8 +170,7 @@ async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Pro
   if (!text.startsWith(STORED_KEY_PREFIX)) return null;
   if (bytes.byteLength > MAX_STORED_KEY_BYTES || !isStoredKeyText(text))
     throw new RequestError({ reason: 'key_unknown' });
-  const caller = c.req.header('cf-connecting-ip') ?? 'unknown';
-  const found = await c.get('knownKeys').find(new KeyTable(c.env.DB), hexOf(sha256), caller);
+  const found = await c.get('knownKeys').find(new KeyTable(c.env.DB), hexOf(sha256), callerAddress(c));
   switch (found.status) {
     case 'unknown':
       throw new RequestError({ reason: 'key_unknown' });

@@ -12,6 +12,7 @@ import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { RateTier, Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
 import type { Lease } from '../leases.ts';
+import type { Lookups } from '../lookups.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
 import type { Budgets, Payer } from '../projects/budgets.ts';
@@ -55,6 +56,8 @@ export type AppEnvironment = {
     storeProblems: number;
     /** The stored keys that the isolate has seen. */
     knownKeys: KnownKeys;
+    /** Bounds what callers who are not known yet look up. */
+    lookups: Lookups;
     /** Whether the request uses a route of the scope `admin`, allowed or not. */
     isAdminUse: boolean;
     /** `null` = the request names no run. */

@@ -1,11 +1,11 @@
 /**
  * The stored keys that an isolate has seen. A key costs one read of D1 in KEY_CACHE_MS, so a revocation takes effect
- * within a minute. Unknown keys are remembered too, and a caller who sends many different ones is refused before D1 is
- * asked.
+ * within a minute. Unknown keys are remembered too, and keys that the isolate has not seen wait for a lookup.
  */
 
 import { StorageError } from '../../service/storage-error.ts';
 import { createRecentlyUsed, type RecentlyUsed } from '../../src/recently-used.ts';
+import type { Lookups } from '../lookups.ts';
 import type { KeyTable, KeyWithBudgets } from './key-table.ts';
 
 /** How long a key counts as it was read. */
@@ -26,7 +26,7 @@ type Found =
 
 export class KnownKeys {
   readonly #now: () => number;
-  readonly #attempts: UnknownKeyAttempts;
+  readonly #lookups: Lookups;
   readonly #known: RecentlyUsed<Known | 'forgotten'> = createRecentlyUsed({
     entries: MAX_REMEMBERED,
     size: MAX_REMEMBERED,
@@ -34,42 +34,64 @@ export class KnownKeys {
   readonly #unknown: RecentlyUsed<number> = createRecentlyUsed({ entries: MAX_REMEMBERED, size: MAX_REMEMBERED });
 
   /** @param now a clock in milliseconds since 1970. */
-  constructor(now: () => number) {
+  constructor(now: () => number, lookups: Lookups) {
     this.#now = now;
-    this.#attempts = new UnknownKeyAttempts(now);
+    this.#lookups = lookups;
   }
 
   /**
    * Finds a key by the SHA-256 of its text in hex.
-   * @param caller who sends the key, to bound the unknown keys that one caller may try.
+   * @param address of the caller, by which wrong keys are counted.
    * @throws StorageError if D1 fails and the key was not read in the last minutes.
    */
-  async find(table: KeyTable, sha256: string, caller: string): Promise<Found> {
+  async find(table: KeyTable, sha256: string, address: string): Promise<Found> {
     const now = this.#now();
-    const seen = this.#known.get(sha256);
-    const known = seen === 'forgotten' ? undefined : seen;
-    if (known !== undefined && (known.read_at + KEY_CACHE_MS > now || known.refreshed_by > now)) {
-      return { status: 'known', key: known.key, budgets: known.budgets };
-    }
-    if ((this.#unknown.get(sha256) ?? 0) > now) return { status: 'unknown' };
-    if (known !== undefined) known.refreshed_by = now + REFRESH_MS;
-    else if (!this.#attempts.begin(caller, sha256)) {
-      return { status: 'too_many', retry_after_s: this.#attempts.retryAfterS };
-    }
+    const known = this.#knownOf(sha256);
+    if (known === undefined) return this.#findUnseen(table, sha256, address);
+    if (known.read_at + KEY_CACHE_MS > now || known.refreshed_by > now) return foundOf(known);
+    known.refreshed_by = now + REFRESH_MS;
     try {
-      const read = await table.use(sha256, now);
-      if (read !== null) {
-        this.#attempts.succeed(caller, sha256);
-        this.#known.add(sha256, { ...read, read_at: now, refreshed_by: 0 }, 1);
-        return { status: 'known', ...read };
-      }
+      const read = await this.#read(table, sha256);
+      if (read !== null) return foundOf(read);
     } catch (error) {
-      if (!(error instanceof StorageError) || known === undefined || known.read_at + KEY_OUTAGE_MS <= now) throw error;
-      return { status: 'known', key: known.key, budgets: known.budgets };
+      if (!(error instanceof StorageError) || known.read_at + KEY_OUTAGE_MS <= now) throw error;
+      return foundOf(known);
     }
     this.forget(sha256);
-    this.#unknown.add(sha256, now + KEY_CACHE_MS, 1);
     return { status: 'unknown' };
+  }
+
+  /** A key that this isolate has not seen: it may be one of many that nobody has. */
+  async #findUnseen(table: KeyTable, sha256: string, address: string): Promise<Found> {
+    const isUnknown = (): boolean => (this.#unknown.get(sha256) ?? 0) > this.#now();
+    if (isUnknown()) return { status: 'unknown' };
+    const looked = await this.#lookups.find(address, async () => {
+      // Another request may have read it meanwhile. An unknown key counts once, however often it is sent.
+      if (isUnknown()) return 'unknown';
+      return this.#knownOf(sha256) ?? this.#read(table, sha256);
+    });
+    switch (looked.status) {
+      case 'found':
+        return looked.value === 'unknown' ? { status: 'unknown' } : foundOf(looked.value);
+      case 'refused':
+        return { status: 'too_many', retry_after_s: looked.retry_after_s };
+      case 'missing':
+        return { status: 'unknown' };
+    }
+  }
+
+  /** Reads a key and remembers it, or that nobody has it. */
+  async #read(table: KeyTable, sha256: string): Promise<KeyWithBudgets | null> {
+    const now = this.#now();
+    const read = await table.use(sha256, now);
+    if (read === null) this.#unknown.add(sha256, now + KEY_CACHE_MS, 1);
+    else this.#known.add(sha256, { ...read, read_at: now, refreshed_by: 0 }, 1);
+    return read;
+  }
+
+  #knownOf(sha256: string): Known | undefined {
+    const seen = this.#known.get(sha256);
+    return seen === 'forgotten' ? undefined : seen;
   }
 
   /** Forgets a key that this isolate has revoked. */
@@ -78,46 +100,6 @@ export class KnownKeys {
   }
 }
 
-const WINDOW_MS = 60_000;
-/** Different unknown keys that one caller, and all callers together, may send to an isolate in a minute. */
-const MAX_ATTEMPTS_OF_CALLER = 10;
-const MAX_ATTEMPTS = 200;
-
-/** Counts the different unknown keys of the present minute. */
-class UnknownKeyAttempts {
-  readonly #now: () => number;
-  #window = 0;
-  #all = 0;
-  #byCaller = new Map<string, Set<string>>();
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** Seconds until the minute is over. */
-  get retryAfterS(): number {
-    return Math.max(1, Math.ceil(((this.#window + 1) * WINDOW_MS - this.#now()) / 1000));
-  }
-
-  /** Counts a key whose lookup begins. Returns false if too many were unknown in this minute. */
-  begin(caller: string, sha256: string): boolean {
-    const window = Math.floor(this.#now() / WINDOW_MS);
-    if (window !== this.#window) {
-      this.#window = window;
-      this.#all = 0;
-      this.#byCaller = new Map();
-    }
-    const own = this.#byCaller.get(caller) ?? new Set<string>();
-    if (own.has(sha256)) return true;
-    if (own.size >= MAX_ATTEMPTS_OF_CALLER || this.#all >= MAX_ATTEMPTS) return false;
-    own.add(sha256);
-    this.#byCaller.set(caller, own);
-    this.#all++;
-    return true;
-  }
-
-  /** The key exists, so its lookup does not count. */
-  succeed(caller: string, sha256: string): void {
-    if (this.#byCaller.get(caller)?.delete(sha256) === true) this.#all--;
-  }
+function foundOf({ key, budgets }: KeyWithBudgets): Found {
+  return { status: 'known', key, budgets };
 }

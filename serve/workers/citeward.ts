@@ -37,9 +37,15 @@ export default {
       isClockStarted = true;
       context.waitUntil(startClock(environment));
     }
+    // The header Host may have any form, and the platform refuses such requests.
+    if (!URL.canParse(request.url)) return new Response('Bad Request', { status: 400 });
     // The platform serves a file before it asks the Worker.
     if (isAsset(request, environment.SERVE_ASSET_PATHS)) return environment.ASSETS.fetch(request);
     return citeward.fetch(request, environment, context);
+  },
+  /** Ends a tunnel that CONNECT asked for: workerd has accepted it before it asks, and logs a bug if nothing does. */
+  async connect(socket) {
+    await socket.close();
   },
 } satisfies ExportedHandler<ServeEnvironment>;
 

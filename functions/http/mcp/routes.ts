@@ -7,6 +7,7 @@ import { Hono } from 'hono';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { Environment } from '../../environment.ts';
 import { readBytes } from '../body.ts';
+import { refuseForeignOrigins } from '../browser-guard.ts';
 import type { AppEnvironment, Context } from '../context.ts';
 import { type AskRoute, addTools } from './tools.ts';
 
@@ -19,6 +20,8 @@ const INSTRUCTIONS =
 
 export function mcpRoutes(askApp: AskApp): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post('/mcp', async (c) => {
+    // The protocol demands this check of servers with keys, too.
+    refuseForeignOrigins(c);
     const body = await readBytes(c.req.raw, MAX_BODY_BYTES, c.get('bodyLease'));
     const handler = createMcpHandler(
       () => {
@@ -36,19 +39,26 @@ export function mcpRoutes(askApp: AskApp): Hono<AppEnvironment> {
 /** The headers of the caller's request that its tools' requests have too. */
 const PASSED_ON = ['authorization', 'traceparent', 'tracestate', 'cf-connecting-ip'];
 
+/** The connection of the caller's request, with its address. */
+function connectionOf({ req }: Context): RequestInit<CfProperties> {
+  return req.raw.cf === undefined ? {} : { cf: req.raw.cf };
+}
+
 /** Asks routes with the key of the caller, within the trace of the caller's request. */
 function routesOf(c: Context, askApp: AskApp): AskRoute {
   return (path, body) => {
     const headers = new Headers();
-    for (const name of PASSED_ON) {
+    const { clientAddressHeader } = c.get('settings');
+    for (const name of clientAddressHeader === null ? PASSED_ON : [...PASSED_ON, clientAddressHeader]) {
       const value = c.req.header(name);
       if (value !== undefined) headers.set(name, value);
     }
     headers.set('x-request-id', c.get('requestId'));
     const url = new URL(path, c.req.url);
-    if (body === undefined) return askApp(new Request(url, { headers }), c.env, c.executionCtx);
+    const connection = connectionOf(c);
+    if (body === undefined) return askApp(new Request(url, { ...connection, headers }), c.env, c.executionCtx);
     headers.set('content-type', 'application/json');
-    const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    const request = new Request(url, { ...connection, method: 'POST', headers, body: JSON.stringify(body) });
     return askApp(request, c.env, c.executionCtx);
   };
 }
