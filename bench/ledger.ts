@@ -152,7 +152,10 @@ function filesOf(folder: string): string[] {
 
 async function importRun(server: Server, run: string, rollouts: number, perStep: number): Promise<void> {
   const lines = Readable.toWeb(Readable.from(syntheticRunLines({ run, rollouts, perStep })));
-  const init = Object.assign<object, RequestInit>({ method: 'POST', body: lines, duplex: 'half' }, {});
+  const init = Object.assign<object, RequestInit>(
+    { method: 'POST', headers: { 'content-type': 'application/jsonl' }, body: lines, duplex: 'half' },
+    {},
+  );
   const reply = await fetch(`http://127.0.0.1:${server.port}/v1/runs/${run}/import`, init);
   const { imported, already_there, complete } = runImportReportSchema.parse(await reply.json());
   if (!complete || imported + already_there !== rollouts) throw new Error(`imported only ${imported} rollouts`);

@@ -5,12 +5,18 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { failureOf } from '../service/problems.ts';
-import { MAX_BODY_BYTES_IN_FLIGHT, MAX_CLAIMS_IN_FLIGHT } from '../src/limits.ts';
+import {
+  MAX_ARRIVING_BYTES,
+  MAX_BODY_BYTES_IN_FLIGHT,
+  MAX_CLAIMS_IN_FLIGHT,
+  MAX_UNSIGNED_BYTES,
+} from '../src/limits.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
 import { adapterRoutes } from './http/adapters/routes.ts';
 import { auditAdminUse } from './http/audit.ts';
 import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
+import { STALL_MS } from './http/body-reader.ts';
 import { graderRoutes } from './http/compat/graders.ts';
 import { compatRoutes } from './http/compat/routes.ts';
 import type { AppEnvironment } from './http/context.ts';
@@ -48,6 +54,10 @@ export type AppOptions = {
   readonly adapterRetryWindowMs?: number;
   /** Bytes of bodies that the isolate holds at a time. Default: MAX_BODY_BYTES_IN_FLIGHT. */
   readonly maxBodyBytesInFlight?: number;
+  /** Bytes of bodies that are still arriving. Default: MAX_ARRIVING_BYTES. */
+  readonly maxArrivingBytes?: number;
+  /** How long 64 KB of a body may take. Default: STALL_MS. */
+  readonly bodyStallMs?: number;
   /** Claims that the isolate holds at a time. Default: MAX_CLAIMS_IN_FLIGHT. */
   readonly maxClaimsInFlight?: number;
 };
@@ -55,26 +65,36 @@ export type AppOptions = {
 /** Longer than any scoring: its deadline is 95 s, and recording follows. */
 const LEASE_MS = 150_000;
 
+/** Longer than a piece of a body takes, or its way to a store. */
+const ARRIVAL_LEASE_MS = 30_000;
+
 /** Builds the app, once per isolate. */
 export function createApp(platforms: PlatformFactory, options: AppOptions = {}): Hono<AppEnvironment> {
   const {
     adapterRetryWindowMs = ADAPTER_RETRY_WINDOW_MS,
     maxBodyBytesInFlight = MAX_BODY_BYTES_IN_FLIGHT,
+    maxArrivingBytes = MAX_ARRIVING_BYTES,
+    bodyStallMs = STALL_MS,
     maxClaimsInFlight = MAX_CLAIMS_IN_FLIGHT,
   } = options;
-  const bodies = new Leases({ limit: maxBodyBytesInFlight, leaseMs: LEASE_MS }, () => Date.now());
-  const claims = new Leases({ limit: maxClaimsInFlight, leaseMs: LEASE_MS }, () => Date.now());
+  const now = (): number => Date.now();
+  const bodies = new Leases({ limit: maxBodyBytesInFlight, leaseMs: LEASE_MS }, now);
+  const arriving = new Leases({ limit: maxArrivingBytes, leaseMs: ARRIVAL_LEASE_MS }, now);
+  const unsigned = new Leases({ limit: MAX_UNSIGNED_BYTES, leaseMs: ARRIVAL_LEASE_MS }, now);
+  const claims = new Leases({ limit: maxClaimsInFlight, leaseMs: LEASE_MS }, now);
   const app = new Hono<AppEnvironment>();
   app.use(observe);
   app.use(async function beginLeases(c, next) {
-    const [body, claim] = [bodies.begin(), claims.begin()];
-    c.set('bodyLease', body);
-    c.set('claimLease', claim);
+    const leases = [bodies.begin(), arriving.begin(), claims.begin()] as const;
+    c.set('bodyLease', leases[0]);
+    c.set('arrivingLease', leases[1]);
+    c.set('claimLease', leases[2]);
+    c.set('unsigned', unsigned);
+    c.set('bodyStallMs', bodyStallMs);
     try {
       await next();
     } finally {
-      body.end();
-      claim.end();
+      for (const lease of leases) lease.end();
     }
   });
   app.use(async function discardRefused(c, next) {

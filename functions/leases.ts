@@ -6,9 +6,13 @@
 
 export type Lease = {
   /**
-   * Reserves more and renews the deadline. Returns false, and reserves nothing, if the isolate holds too many.
+   * Reserves more and renews the deadline. Returns false, and reserves nothing, if the isolate holds too many. The lease
+   * that has held something for the longest time may exceed the limit, so that leases which wait for more never all wait
+   * for one another, and one request alone is admitted whatever it needs: its own limits hold.
    */
   readonly grow: (amount: number) => boolean;
+  /** Whether it could grow by that much now. */
+  readonly fits: (amount: number) => boolean;
   /** Keeps the lease beyond the end of its handler, for a reply that is streamed. Returns the function that ends it. */
   readonly hold: () => () => void;
   /** Frees all of it, unless a stream holds it. Idempotent. */
@@ -28,6 +32,8 @@ export class Leases {
   readonly #now: () => number;
   /** In order of their deadlines, because all leases live equally long and renewed ones move to the end. */
   readonly #held = new Set<Held>();
+  /** Those with an amount, in the order in which they first got one. */
+  readonly #growing = new Set<Held>();
   #amount = 0;
 
   /** @param now a clock in milliseconds. */
@@ -45,6 +51,7 @@ export class Leases {
     };
     return {
       grow: (amount) => this.#grow(held, amount),
+      fits: (amount) => this.#fits(held, amount),
       hold: () => {
         held.streams++;
         let holds = true;
@@ -61,17 +68,21 @@ export class Leases {
     };
   }
 
-  #grow(held: Held, amount: number): boolean {
+  #fits(held: Held, amount: number): boolean {
     this.#expire();
-    // One request alone is admitted whatever it needs: its own limits hold.
-    const isAlone = this.#amount === held.amount;
-    if (amount > 0 && !isAlone && this.#amount + amount > this.#options.limit) return false;
+    const [oldest = held] = this.#growing;
+    return amount <= 0 || oldest === held || this.#amount + amount <= this.#options.limit;
+  }
+
+  #grow(held: Held, amount: number): boolean {
+    if (!this.#fits(held, amount)) return false;
     // Past its deadline a lease counts no more: it could not be freed twice.
     if (!this.#held.delete(held)) return true;
     held.until = this.#now() + this.#options.leaseMs;
     this.#held.add(held);
     held.amount += amount;
     this.#amount += amount;
+    if (held.amount > 0) this.#growing.add(held);
     return true;
   }
 
@@ -85,5 +96,6 @@ export class Leases {
 
   #end(held: Held): void {
     if (this.#held.delete(held)) this.#amount -= held.amount;
+    this.#growing.delete(held);
   }
 }

@@ -16,6 +16,14 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
  */
 export const MAX_BODY_BYTES_IN_FLIGHT = 12 * 1024 * 1024;
 /**
+ * Bytes that one isolate holds of bodies which are still arriving; beyond it a body waits, or is refused at its start.
+ * They are not parsed yet, so they take their own size. Bodies of at most 64 KB do not count: slow senders of large
+ * bodies keep no small request out.
+ */
+export const MAX_ARRIVING_BYTES = 8 * 1024 * 1024;
+/** The same for signed requests, whose callers are unknown until the body is complete: one of the largest. */
+export const MAX_UNSIGNED_BYTES = 4 * 1024 * 1024;
+/**
  * Claims whose parse, verdicts and reports the requests of one isolate hold at a time; a request beyond it is a
  * retryable 503. A group of the largest size has 16,000, and a typical group of 8 has 112. Batches have a limit of their
  * own.

@@ -1,6 +1,6 @@
 /**
- * Reads and validates request bodies and queries within their limits. Bytes are counted as they arrive, so a missing or
- * false Content-Length cannot fill the memory of the isolate. Lone surrogates and NUL in JSON escapes are legal and are
+ * Reads and validates request bodies and queries within their limits. Bytes are counted when they have arrived, so a
+ * missing or false Content-Length can neither fill the memory of the isolate nor keep others out. Lone surrogates and NUL in JSON escapes are legal and are
  * passed on unchanged.
  */
 import type * as z from 'zod';
@@ -9,9 +9,10 @@ import { mostClaims, type PossibleGrammars } from '../../src/citations/answer-li
 import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES, MAX_UNAUTHENTICATED_DISCARDED_BYTES } from '../../src/limits.ts';
 import type { Lease } from '../leases.ts';
+import { BodyReader, inTime, PIECE_BYTES } from './body-reader.ts';
 import type { Context } from './context.ts';
 
-/** How long the rest of a refused body of unknown length is read. */
+/** How long a piece of a refused body may take, and the rest of one of a stream. */
 const DISCARD_MS = 2_000;
 
 /**
@@ -19,9 +20,9 @@ const DISCARD_MS = 2_000;
  * @param waitMs how long a body waits for room in the isolate before it is refused.
  */
 export async function readJson<S extends z.ZodType>(c: Context, schema: S, waitMs = 0): Promise<z.output<S>> {
-  requireJson(c.req.raw.headers);
+  requireType(c.req.raw.headers, 'json');
   const start = performance.now();
-  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES, c.get('bodyLease'), waitMs);
+  const bytes = await readBytes(c, MAX_BODY_BYTES, waitMs);
   c.get('phases').body = performance.now() - start;
   return parseBody(bytes, schema);
 }
@@ -56,51 +57,80 @@ export function readQuery<S extends z.ZodType>(c: Context, schema: S): z.output<
   });
 }
 
-function requireJson(headers: Headers): void {
+const CONTENT_TYPES = { json: 'application/json', jsonl: 'application/jsonl' } as const;
+
+/**
+ * Requires a content type, which also keeps web pages out: without a preflight, which the Worker never grants, a page
+ * can send neither of them. @throws RequestError
+ */
+export function requireType(headers: Headers, wanted: keyof typeof CONTENT_TYPES): void {
   const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';');
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
   const encoding = headers.get('content-encoding') ?? 'identity';
-  const isJson = type.trim() === 'application/json';
   const isUtf8 = charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
-  if (!isJson || !isUtf8 || encoding !== 'identity')
-    throw new RequestError({ reason: 'content_type_unsupported', wanted: 'json' });
+  if (type.trim() !== CONTENT_TYPES[wanted] || !isUtf8 || encoding !== 'identity')
+    throw new RequestError({ reason: 'content_type_unsupported', wanted });
+}
+
+/** How long a body whose first piece has arrived waits for room, in all. */
+const ROOM_WAIT_MS = 10_000;
+
+/**
+ * Reads the raw body, which then counts among those that the isolate holds. If there is no room, a body is refused at
+ * its start; one that has begun to arrive waits. @throws RequestError if it is too large or too slow, there is no room,
+ * or the connection closes.
+ * @param waitMs how long the body waits for room at its start.
+ */
+export async function readBytes(c: Context, limit_bytes: number, waitMs = 0): Promise<Uint8Array> {
+  const [body, arriving] = [c.get('bodyLease'), c.get('arrivingLease')];
+  const length = declaredBytes(c.req.raw.headers);
+  const isSmall = length !== null && length <= PIECE_BYTES;
+  if (!isSmall && c.req.raw.body !== null && (length ?? 0) <= limit_bytes) {
+    const hasRoom = await waitUntil(() => body.fits(length ?? PIECE_BYTES) && arriving.fits(1), waitMs);
+    if (!hasRoom) throw new RequestError({ reason: 'overloaded' });
+  }
+  try {
+    const bytes = await receiveBytes(c, limit_bytes, arriving);
+    const room = new LeasedRoom(body, isSmall ? waitMs : Math.max(waitMs, ROOM_WAIT_MS));
+    if (!(await room.take(bytes.byteLength))) throw new RequestError({ reason: 'overloaded' });
+    return bytes;
+  } finally {
+    arriving.end();
+  }
 }
 
 /**
- * Reads the raw body, whose bytes the lease reserves before they are read. @throws RequestError if it is too large, the
- * isolate holds too many bodies, or the connection closes.
- * @param waitMs how long the body waits for room in the isolate.
+ * Receives a raw body. A small one is read at once, and is not counted: that is several times cheaper. @throws
+ * RequestError
+ * @param arriving counts the bytes of a larger body as they arrive.
  */
-export async function readBytes(request: Request, limit_bytes: number, lease: Lease, waitMs = 0): Promise<Uint8Array> {
-  const room = new LeasedRoom(lease, waitMs);
-  if (request.body === null) return new Uint8Array();
-  // Made on demand, because an error captures the stack.
-  const tooLarge = () => new RequestError({ reason: 'body_too_large', limit_bytes });
-  const length = declaredBytes(request.headers);
-  if (length !== null && length <= limit_bytes) {
-    if (!(await room.take(length))) throw new RequestError({ reason: 'overloaded' });
-    return new Uint8Array(await readWhole(request));
+export async function receiveBytes(c: Context, limit_bytes: number, arriving: Lease): Promise<Uint8Array> {
+  const { body, headers } = c.req.raw;
+  if (body === null) return new Uint8Array();
+  const stallMs = c.get('bodyStallMs');
+  const length = declaredBytes(headers);
+  if (length !== null && length > limit_bytes) {
+    await new BodyReader(body, DISCARD_MS).discard();
+    throw new RequestError({ reason: 'body_too_large', limit_bytes });
   }
-  const reader = request.body.getReader();
-  if (length !== null) {
-    await discard(reader);
-    throw tooLarge();
-  }
-  const chunks: Uint8Array[] = [];
+  if (length !== null && length <= PIECE_BYTES) return new Uint8Array(await inTime(c.req.raw.arrayBuffer(), stallMs));
+  const reader = new BodyReader(body, stallMs);
+  const room = new LeasedRoom(arriving, ROOM_WAIT_MS);
+  const pieces: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
-    const chunk = await readChunk(reader);
-    if (chunk === null) return joined(chunks, bytes);
-    bytes += chunk.byteLength;
+    const piece = await reader.read(new ArrayBuffer(PIECE_BYTES));
+    if (piece === null) return joined(pieces, bytes);
+    bytes += piece.byteLength;
     if (bytes > limit_bytes) {
-      await discard(reader);
-      throw tooLarge();
+      await reader.discard();
+      throw new RequestError({ reason: 'body_too_large', limit_bytes });
     }
-    if (!(await room.take(chunk.byteLength))) {
-      await discardForAWhile(reader);
+    if (!(await room.take(piece.byteLength))) {
+      await reader.discard();
       throw new RequestError({ reason: 'overloaded' });
     }
-    chunks.push(chunk);
+    pieces.push(piece);
   }
 }
 
@@ -118,21 +148,58 @@ class LeasedRoom {
   }
 
   async take(amount: number): Promise<boolean> {
-    while (!this.#lease.grow(amount)) {
-      if (this.#waitsMs <= 0) return false;
-      this.#waitsMs -= ROOM_POLL_MS;
-      await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
-    }
-    return true;
+    return waitUntil(
+      () => this.#lease.grow(amount),
+      this.#waitsMs,
+      (ms) => {
+        this.#waitsMs -= ms;
+      },
+    );
   }
 }
 
+/** Waits until something holds, for a limited time. Returns whether it does. @param onWait counts the time. */
+async function waitUntil(holds: () => boolean, limitMs: number, onWait?: (ms: number) => void): Promise<boolean> {
+  for (let leftMs = limitMs; !holds(); leftMs -= ROOM_POLL_MS) {
+    if (leftMs <= 0) return false;
+    onWait?.(ROOM_POLL_MS);
+    await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
+  }
+  return true;
+}
+
 /**
- * Reserves the buffers of a route that streams its body. They count less than a parsed body, which takes about eight
+ * Reserves buffers for content that is no request body. They count less than a parsed body, which takes about eight
  * times its bytes. @throws RequestError if the isolate holds too much.
  */
 export function reserveBuffers(lease: Lease, bytes: number): void {
   if (!lease.grow(Math.ceil(bytes / PARSED_BYTES_PER_BODY_BYTE))) throw new RequestError({ reason: 'overloaded' });
+}
+
+/** Counts what a route holds of a body that it passes on while it arrives. */
+export class PassingBody {
+  readonly #lease: Lease;
+  readonly #room: LeasedRoom;
+  #left: number;
+
+  /**
+   * @param most the route holds at a time.
+   * @throws RequestError if there is no room for another body.
+   */
+  constructor(c: Context, most: number) {
+    this.#lease = c.get('arrivingLease');
+    this.#room = new LeasedRoom(this.#lease, ROOM_WAIT_MS);
+    this.#left = most;
+    if (!this.#lease.fits(1)) throw new RequestError({ reason: 'overloaded' });
+  }
+
+  /** Counts bytes that have arrived, and waits for their room. @throws RequestError if there is none for too long. */
+  async add(bytes: number): Promise<void> {
+    // Also renews the lease: a body may take minutes to arrive.
+    const more = Math.min(this.#left, bytes);
+    if (!(await this.#room.take(more))) throw new RequestError({ reason: 'overloaded' });
+    this.#left -= more;
+  }
 }
 
 const PARSED_BYTES_PER_BODY_BYTE = 8;
@@ -175,59 +242,32 @@ export function declaredBytes(headers: Headers): number | null {
   return Number(length);
 }
 
-/** Reads a whole body in one read, which is several times cheaper than reading chunk by chunk. */
-async function readWhole(request: Request): Promise<ArrayBuffer> {
-  try {
-    return await request.arrayBuffer();
-  } catch {
-    // Reading fails only if the caller's connection closes.
-    throw new RequestError({ reason: 'body_interrupted' });
-  }
-}
-
 /**
- * Reads the rest of a body and drops it, up to a limit. If the reply came before the end of the body, some
- * proxies (the local one, too) would drop the connection, and the caller would not receive the problem.
- */
-async function discard(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  limitBytes = MAX_DISCARDED_BYTES,
-): Promise<void> {
-  let bytes = 0;
-  for (;;) {
-    const chunk = await readChunk(reader);
-    if (chunk === null) return;
-    bytes += chunk.byteLength;
-    if (bytes > limitBytes) return reader.cancel();
-  }
-}
-
-/**
- * Discards the body of a request that was refused before its body was read, so that the caller receives the reply. Of a
- * caller that is not authenticated nothing longer than MAX_UNAUTHENTICATED_DISCARDED_BYTES is read.
+ * Discards the body of a request that was refused before its body was read, so that the caller receives the reply:
+ * otherwise some proxies (the local one, too) would drop the connection. Of a caller that is not authenticated nothing
+ * longer than MAX_UNAUTHENTICATED_DISCARDED_BYTES is read.
  */
 export async function discardUnread(request: Request, authenticated: boolean): Promise<void> {
   if (request.body === null || request.bodyUsed || request.body.locked) return;
-  const reader = request.body.getReader();
   const length = declaredBytes(request.headers);
   const limitBytes = authenticated ? MAX_DISCARDED_BYTES : MAX_UNAUTHENTICATED_DISCARDED_BYTES;
-  if (length === null) await discardForAWhile(reader, limitBytes);
-  else if (length > limitBytes) await reader.cancel();
-  else await discard(reader, limitBytes);
+  if (length !== null && length > limitBytes) await request.body.cancel();
+  else await new BodyReader(request.body, DISCARD_MS).discard(limitBytes);
 }
 
 /**
  * Discards a body of unknown length, which may arrive arbitrarily slowly, for DISCARD_MS. A connection that closes
  * meanwhile is no failure: its client cannot receive the reply anyway.
  */
-export async function discardForAWhile(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  limitBytes = MAX_DISCARDED_BYTES,
-): Promise<void> {
+export async function discardForAWhile(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   // Cancelling fails only if the stream has already ended.
   const patience = setTimeout(() => reader.cancel().catch(() => undefined), DISCARD_MS);
   try {
-    await discard(reader, limitBytes);
+    let bytes = 0;
+    for (let chunk = await readChunk(reader); chunk !== null; chunk = await readChunk(reader)) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_DISCARDED_BYTES) return await reader.cancel();
+    }
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
   } finally {

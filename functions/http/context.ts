@@ -11,7 +11,7 @@ import type { Grounding } from '../../src/scoring/grounding.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { RateTier, Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
-import type { Lease } from '../leases.ts';
+import type { Lease, Leases } from '../leases.ts';
 import type { Lookups } from '../lookups.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
@@ -48,8 +48,14 @@ export type AppEnvironment = {
     settings: Settings;
     platforms: PlatformFactory;
     phases: PhaseTimings;
-    /** Reserves the bytes of this request's body. */
+    /** Reserves the bytes of this request's body, once it is complete. */
     bodyLease: Lease;
+    /** Reserves what has arrived of this request's body, until it is complete or passed on. */
+    arrivingLease: Lease;
+    /** The bodies that cannot be trusted before they are complete: those of signed requests. */
+    unsigned: Leases;
+    /** How long a piece of a body may take, in milliseconds. */
+    bodyStallMs: number;
     /** Reserves the claims of this request's answers. */
     claimLease: Lease;
     /** Judgments of this request that the store failed to read or write. */

@@ -4,7 +4,9 @@ import { RequestError } from '../../service/failures.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Lease } from '../leases.ts';
-import { discardForAWhile, readChunk } from './body.ts';
+import { discardForAWhile, PassingBody, readChunk, requireType } from './body.ts';
+import { BodyReader, PIECE_BYTES } from './body-reader.ts';
+import type { Context } from './context.ts';
 
 /** Content type of JSON lines. */
 export const JSON_LINES = { 'content-type': 'application/jsonl' };
@@ -13,15 +15,21 @@ export const JSON_LINES = { 'content-type': 'application/jsonl' };
 const CHUNK_CHARS = 64 * 1024;
 
 /**
- * The bytes of a body, as they arrive. Each chunk renews the lease on what the caller has reserved.
- * @throws RequestError if the connection closes before the body is complete.
+ * The bytes of a body of JSON lines, as they arrive.
+ * @param most what the caller holds of the body at a time.
+ * @throws RequestError if the body has another content type or stalls, there is no room, or the connection closes.
  */
-export async function* chunksOf(request: Request, lease: Lease): AsyncGenerator<Uint8Array> {
-  if (request.body === null) return;
-  const reader = request.body.getReader();
-  for (let chunk = await readChunk(reader); chunk !== null; chunk = await readChunk(reader)) {
-    lease.grow(0);
-    yield chunk;
+export async function* chunksOf(c: Context, most: number): AsyncGenerator<Uint8Array> {
+  const { headers, body } = c.req.raw;
+  requireType(headers, 'jsonl');
+  if (body === null) return;
+  const passing = new PassingBody(c, most);
+  const reader = new BodyReader(body, c.get('bodyStallMs'));
+  for (;;) {
+    const piece = await reader.read(new ArrayBuffer(PIECE_BYTES));
+    if (piece === null) return;
+    await passing.add(piece.byteLength);
+    yield piece;
   }
 }
 

@@ -5,13 +5,14 @@
 
 import { invalidInput, RequestError } from '../../service/failures.ts';
 import {
-  MAX_DISCARDED_BYTES,
   MAX_FILE_NAME_CHARS,
   MAX_FORM_FIELD_BYTES,
   MAX_FORM_IGNORED_BYTES,
   MAX_FORM_PARTS,
   MAX_PART_HEADER_BYTES,
 } from '../../src/limits.ts';
+import { BodyReader } from './body-reader.ts';
+import type { Context } from './context.ts';
 import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser, type PartHead } from './multipart.ts';
 
 type FormShape = {
@@ -34,27 +35,26 @@ type Form = {
 
 /** The most a form may contain beside its file. */
 const MAX_OVERHEAD_BYTES = MAX_FORM_IGNORED_BYTES + MAX_FORM_PARTS * (MAX_PART_HEADER_BYTES + MAX_FORM_FIELD_BYTES);
-/**
- * The platform delivers chunks of 4 KB, and every read leaves garbage of constant size: 100 MB for a file of 200 MB. So
- * each read waits until half of a large buffer is filled.
- */
+/** The buffer, which all reads of a form share: the bytes of a read are valid until the next read. */
 const READ_BYTES = 512 * 1024;
-const MIN_READ_BYTES = READ_BYTES / 2;
 
 /** Reads the form of a request. @throws RequestError; the caller must then undo what was written. */
-export async function readForm(request: Request, shape: FormShape): Promise<Form> {
+export async function readForm(c: Context, shape: FormShape): Promise<Form> {
+  const request = c.req.raw;
   const boundary = asProblem(() => formBoundary(request.headers));
   const declared = Number(request.headers.get('content-length') ?? 0);
   if (declared > shape.maxFileBytes + MAX_OVERHEAD_BYTES) {
     throw new RequestError({ reason: 'file_too_large', limit_bytes: shape.maxFileBytes });
   }
   if (request.body === null) throw new RequestError({ reason: 'multipart_malformed', defect: 'not_closed' });
-  const body = new BodyReader(request.body);
+  const body = new BodyReader(request.body, c.get('bodyStallMs'));
+  let buffer = new ArrayBuffer(READ_BYTES);
   const parser = new MultipartParser(boundary);
   const form = new FormReader(shape);
   try {
-    for (let chunk = await body.read(); chunk !== null; chunk = await body.read()) {
+    for (let chunk = await body.read(buffer); chunk !== null; chunk = await body.read(buffer)) {
       const bytes = chunk;
+      buffer = bytes.buffer;
       for (const event of asProblem(() => parser.push(bytes))) await form.take(event);
     }
     asProblem(() => parser.finish());
@@ -78,42 +78,6 @@ function asProblem<T>(read: () => T): T {
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
     throw new RequestError({ reason: 'multipart_malformed', defect: error.defect });
-  }
-}
-
-/** Reads a body into one buffer that it reuses: the bytes of a read are valid until the next read. */
-class BodyReader {
-  readonly #reader: ReadableStreamBYOBReader;
-  #buffer = new ArrayBuffer(READ_BYTES);
-  #ended = false;
-
-  constructor(body: ReadableStream<Uint8Array>) {
-    this.#reader = body.getReader({ mode: 'byob' });
-  }
-
-  /** Reads the next bytes; returns null at the end. */
-  async read(): Promise<Uint8Array | null> {
-    try {
-      const { done, value } = await this.#reader.readAtLeast(MIN_READ_BYTES, new Uint8Array(this.#buffer));
-      if (value !== undefined) this.#buffer = value.buffer;
-      if (!done) return value;
-      this.#ended = true;
-      return null;
-    } catch {
-      // Reading fails only if the client's connection closes.
-      this.#ended = true;
-      throw new RequestError({ reason: 'body_interrupted' });
-    }
-  }
-
-  /** Reads the rest and drops it, up to MAX_DISCARDED_BYTES or the end of the connection. */
-  async discard(): Promise<void> {
-    let bytes = 0;
-    while (!this.#ended) {
-      const chunk = await this.read().catch(() => null);
-      bytes += chunk?.byteLength ?? 0;
-      if (bytes > MAX_DISCARDED_BYTES) return this.#reader.cancel();
-    }
   }
 }
 

@@ -81,7 +81,11 @@ async function download({ url }: Deployment, path: string): Promise<string> {
 }
 
 async function upload({ url }: Deployment, path: string, body: string): Promise<unknown> {
-  const reply = await fetch(`${url}${path}`, { method: 'POST', body });
+  const reply = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/jsonl' },
+    body,
+  });
   expect(reply.status).toBe(200);
   return reply.json();
 }

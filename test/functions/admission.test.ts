@@ -16,6 +16,9 @@ import { ORIGIN, post, problemOf, ROLLOUT, TOOL_OUTPUT } from './api.ts';
 /** More than any body of these tests. */
 const ROOM_BYTES = 100_000;
 
+/** Time limit of 64 KB of a body. */
+const STALL_MS = 700;
+
 type Isolate = (request: Request) => Promise<Response>;
 
 let isolate: Isolate;
@@ -25,7 +28,12 @@ beforeEach(() => {
 
 /** An isolate whose patient adapters wait for a time. */
 function isolateThat(adapterRetryWindowMs: number): Isolate {
-  const app = createApp(createPlatformFactory(), { maxBodyBytesInFlight: ROOM_BYTES, adapterRetryWindowMs });
+  const app = createApp(createPlatformFactory(), {
+    maxBodyBytesInFlight: ROOM_BYTES,
+    maxArrivingBytes: ROOM_BYTES,
+    bodyStallMs: STALL_MS,
+    adapterRetryWindowMs,
+  });
   return async (request) => app.fetch(request, env, createExecutionContext());
 }
 
@@ -63,10 +71,107 @@ function upload(): Request {
 const REQUESTS: readonly (readonly [string, () => Request, number])[] = [
   ['/v1/verify', () => post('/v1/verify', { response: ROLLOUT.response, tool_output: TOOL_OUTPUT }), 200],
   ['/v1/score', () => post('/v1/score', ROLLOUT), 200],
-  ['/v1/judgments:import', () => asLines('/v1/judgments:import'), 200],
-  ['/v1/runs/:id/import', () => asLines('/v1/runs/admitted/import'), 200],
-  ['/v1/files', upload, 200],
 ];
+
+/** A body that is announced, of which a part is sent, and then nothing until the test goes on. */
+function unfinished(path: string, announced: number, part: string, headers: Record<string, string> = {}) {
+  const { readable, writable } = new FixedLengthStream(announced);
+  const writer = writable.getWriter();
+  const sent = writer.write(new TextEncoder().encode(part)).catch(() => undefined);
+  const all = { 'content-type': 'application/json', 'content-length': String(announced), ...headers };
+  return { request: new Request(ORIGIN + path, { method: 'POST', headers: all, body: readable }), writer, sent };
+}
+
+const LARGE = 10 * 1024 * 1024;
+const large = (): Request => {
+  const sent = JSON.stringify({ response: ROLLOUT.response, tool_output: TOOL_OUTPUT }).padEnd(66_000);
+  return post('/v1/verify', sent, { 'content-length': '66000' });
+};
+
+describe('a body that was announced and is not sent', () => {
+  it.each([
+    ['/v1/verify', {}],
+    ['/v1/score', {}],
+    ['/mcp', {}],
+    ['/v1/adapters/slime?recipe=dr-tulu', {}],
+    ['/v1/judgments:import', { 'content-type': 'application/jsonl' }],
+    ['/v1/runs/r/import', { 'content-type': 'application/jsonl' }],
+    ['/v1/files', { 'content-type': 'multipart/form-data; boundary=b' }],
+  ] as const)('to %s takes no room from others, and ends with 408', async (path, headers) => {
+    for (const announced of [1_000, LARGE]) {
+      const start = performance.now();
+      const held = Array.from({ length: 20 }, () => isolate(unfinished(path, announced, '{', headers).request));
+      for (const [, request] of REQUESTS) expect((await isolate(request())).status).toBe(200);
+      expect((await isolate(large())).status).toBe(200);
+      for (const reply of held) {
+        const { retryable } = await problemOf(await reply, 408, 'body_too_slow');
+        expect(retryable).toBe(true);
+      }
+      expect(performance.now() - start).toBeGreaterThan(STALL_MS - 50);
+    }
+  });
+
+  it('is not waited for by a stream: its text comes when it is written', async () => {
+    const { request, writer } = unfinished(
+      '/v1/verify/stream',
+      10_000,
+      `${JSON.stringify({ tool_output: TOOL_OUTPUT })}\n`,
+    );
+    const reply = await isolate(request);
+    await new Promise((resolve) => setTimeout(resolve, 2 * STALL_MS));
+    const sent = `${JSON.stringify({ tool_output: TOOL_OUTPUT })}\n`.length;
+    const delta = `${JSON.stringify({ delta: ROLLOUT.response })}`.padEnd(10_000 - sent);
+    await writer.write(new TextEncoder().encode(delta));
+    await writer.close();
+    expect(await reply.text()).toContain('event: done');
+  });
+});
+
+describe('while bodies that are arriving fill their room', () => {
+  it('small requests are answered, larger ones and imports refused at their start, until they have stalled', async () => {
+    const held = unfinished('/v1/verify', LARGE, ' '.repeat(128 * 1024));
+    const reply = isolate(held.request);
+    await held.sent;
+    for (const [, request] of REQUESTS) {
+      const { url, method, headers, body } = request();
+      const text = await new Response(body).text();
+      headers.set('content-length', String(new TextEncoder().encode(text).length));
+      expect((await isolate(new Request(url, { method, headers, body: text }))).status).toBe(200);
+    }
+    for (const request of [
+      large,
+      () => asLines('/v1/judgments:import'),
+      () => asLines('/v1/runs/admitted/import'),
+      upload,
+    ]) {
+      const refused = await isolate(request());
+      expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+      await problemOf(refused, 503, 'overloaded');
+    }
+    await problemOf(await reply, 408, 'body_too_slow');
+    for (const request of [
+      large,
+      () => asLines('/v1/judgments:import'),
+      () => asLines('/v1/runs/admitted/import'),
+      upload,
+    ]) {
+      const taken = await isolate(request());
+      expect(taken.status, await taken.clone().text()).toBe(200);
+    }
+  });
+
+  it('one that has begun waits for room, and is never refused midway', async () => {
+    const text = JSON.stringify({ response: ROLLOUT.response, tool_output: TOOL_OUTPUT }).padEnd(140_000);
+    const bodies = Array.from({ length: 4 }, () => unfinished('/v1/verify', text.length, text.slice(0, 66_000)));
+    const replies = bodies.map(({ request }) => isolate(request));
+    const ends = bodies.map(async ({ writer }) => {
+      await writer.write(new TextEncoder().encode(text.slice(66_000)));
+      await writer.close();
+    });
+    await Promise.all(ends);
+    for (const reply of replies) expect((await reply).status, await (await reply).clone().text()).toBe(200);
+  });
+});
 
 describe('while a stream fills the isolate', () => {
   it.each(REQUESTS)('%s is refused with a retryable 503, and is taken afterwards', async (_path, request, status) => {

@@ -156,7 +156,13 @@ it('keeps the set in the recorded facts, so that a replay asks nothing', async (
   expect(rollouts.map(({ rubric_set }) => rubric_set)).toEqual(members.map(({ rubric_set }) => rubric_set));
   const exported = await (await send(new Request(`${ORIGIN}/v1/runs/${run}/export`))).text();
   const copy = `${run}-copy`;
-  await send(new Request(`${ORIGIN}/v1/runs/${copy}/import`, { method: 'POST', body: exported }));
+  await send(
+    new Request(`${ORIGIN}/v1/runs/${copy}/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/jsonl' },
+      body: exported,
+    }),
+  );
   const copied = await (await send(new Request(`${ORIGIN}/v1/runs/${copy}/export`))).text();
   expect(copied.split('"rubric_set"')).toHaveLength(exported.split('"rubric_set"').length);
   expect(await persistentRewards(copy)).toEqual(await persistentRewards(run));

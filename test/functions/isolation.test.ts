@@ -267,7 +267,8 @@ class Caller {
   send(method: string, { path, body, form, text, signed }: Sent & { readonly path: string }): Promise<Response> {
     if (signed !== undefined) return send(signed);
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
-    const headers = { ...this.#headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    const type = body === undefined ? (text === undefined ? null : 'application/jsonl') : 'application/json';
+    const headers = { ...this.#headers, ...(type === null ? {} : { 'content-type': type }) };
     const sent = form === undefined ? (text === undefined ? json : { body: text }) : { body: form };
     return send(new Request(ORIGIN + path, { method: method.toUpperCase(), headers, ...sent }));
   }

@@ -82,7 +82,11 @@ async function exported(keys: readonly string[]): Promise<string> {
 }
 
 async function imported(file: string | ReadableStream): Promise<ReturnType<typeof importReportSchema.parse>> {
-  const request = new Request(`${ORIGIN}/v1/judgments:import`, { method: 'POST', body: file });
+  const request = new Request(`${ORIGIN}/v1/judgments:import`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/jsonl' },
+    body: file,
+  });
   const reply = await isolate()(request);
   const text = await reply.text();
   expect(reply.status, text).toBe(200);
@@ -401,10 +405,12 @@ describe('POST /v1/judgments:import', () => {
     const bytes = new TextEncoder().encode(file);
     let at = 0;
     const pieces = new ReadableStream({
+      type: 'bytes',
       pull(controller) {
-        controller.enqueue(bytes.slice(at, at + 777));
-        at += 777;
         if (at >= bytes.length) controller.close();
+        else controller.enqueue(bytes.slice(at, at + 777));
+        at += 777;
+        if (at >= bytes.length + 777) controller.byobRequest?.respond(0);
       },
     });
     expect(await imported(pieces)).toMatchObject({ imported: 120, refused: 0, complete: true });
@@ -413,5 +419,10 @@ describe('POST /v1/judgments:import', () => {
 
 async function withKey(scope: string, verb: 'export' | 'import', body: string): Promise<Response> {
   const API_KEYS = JSON.stringify({ tester: { sha256: await sha256Hex('a-key'), scopes: [scope] } });
-  return isolate({ API_KEYS })(post(`/v1/judgments:${verb}`, body, { authorization: 'Bearer a-key' }));
+  return isolate({ API_KEYS })(
+    post(`/v1/judgments:${verb}`, body, {
+      authorization: 'Bearer a-key',
+      'content-type': verb === 'import' ? 'application/jsonl' : 'application/json',
+    }),
+  );
 }

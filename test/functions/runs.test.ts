@@ -657,7 +657,13 @@ describe('what a trainer knows of a rollout', () => {
       return rollout === undefined ? [] : [rollout.counts];
     });
     expect(counts[0]).toMatchObject({ ...told, answer: { hash: expect.stringMatching(/^[0-9a-f]{12}$/u) } });
-    const copy = send(new Request(`${ORIGIN}/v1/runs/copied/import`, { method: 'POST', body: file }));
+    const copy = send(
+      new Request(`${ORIGIN}/v1/runs/copied/import`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/jsonl' },
+        body: file,
+      }),
+    );
     await ok(runImportReportSchema, copy);
     expect((await detailOf('copied')).steps).toEqual(steps);
   });
@@ -686,7 +692,13 @@ describe('what a trainer knows of a rollout', () => {
 describe('the alerts of a run', () => {
   it('are those of its steps, also from a later step on', async () => {
     const lines = [...syntheticRunLines({ run: 'watched', rollouts: 320, perStep: 32 })];
-    const imported = send(new Request(`${ORIGIN}/v1/runs/watched/import`, { method: 'POST', body: lines.join('') }));
+    const imported = send(
+      new Request(`${ORIGIN}/v1/runs/watched/import`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/jsonl' },
+        body: lines.join(''),
+      }),
+    );
     await ok(runImportReportSchema, imported);
     // The last steps have groups without a signal.
     for (const step of [10, 11, 12, 13, 14]) await record(at('watched', step, 'g', 's'));
@@ -758,7 +770,16 @@ describe('the figures of a step', () => {
       JSON.stringify({ rollout: { ...rollout, group: `g${n}`, sample: '0', reward: n, components: { rubric: n } } }),
     );
     const body = [file[0], file[1], ...many, JSON.stringify({ end: { v: 1, rollouts: rows } })].join('\n');
-    await ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/many/import`, { method: 'POST', body })));
+    await ok(
+      runImportReportSchema,
+      send(
+        new Request(`${ORIGIN}/v1/runs/many/import`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/jsonl' },
+          body,
+        }),
+      ),
+    );
     const { incarnation } = await runNamed('many');
     const stale = () =>
       runInDurableObject(env.RUN_LEDGER.getByName(`default/many/${incarnation}/0`), (_ledger, { storage }) =>
@@ -899,7 +920,16 @@ describe('runs', () => {
       .map((text) => Object.keys(JSON.parse(text))[0]);
     expect(kinds).toEqual(['run', 'recipe', 'recipe', 'rollout', 'rollout', 'rollout', 'rollout', 'end']);
     const put = (id: string, body: string) =>
-      ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/${id}/import`, { method: 'POST', body })));
+      ok(
+        runImportReportSchema,
+        send(
+          new Request(`${ORIGIN}/v1/runs/${id}/import`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/jsonl' },
+            body,
+          }),
+        ),
+      );
     const fine = { v: 1, refused: 0, refused_lines: [], complete: true };
     expect(await put('copy', file)).toEqual({ ...fine, imported: 4, already_there: 0 });
     expect(await put('copy', file)).toEqual({ ...fine, imported: 0, already_there: 4 });
@@ -951,7 +981,16 @@ describe('runs', () => {
       JSON.stringify({ rollout: { ...rollout, step: Math.floor(n / 100), group: 'g', sample: String(n) } }),
     );
     const body = [file[0], file[1], ...many, JSON.stringify({ end: { v: 1, rollouts: rows } })].join('\n');
-    await ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/many/import`, { method: 'POST', body })));
+    await ok(
+      runImportReportSchema,
+      send(
+        new Request(`${ORIGIN}/v1/runs/many/import`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/jsonl' },
+          body,
+        }),
+      ),
+    );
     const sizes: number[] = [];
     const reads: number[] = [];
     let pages = 0;

@@ -150,7 +150,13 @@ describe('records', () => {
         return JSON.stringify({ rollout: { ...line.rollout, group: `g${from + n}`, content: random(), judgments } });
       });
       const body = [line.run, line.recipe, ...rollouts, JSON.stringify({ end: { v: 1, rollouts: count } })].join('\n');
-      const reply = await send(new Request(`${ORIGIN}/v1/runs/r/import`, { method: 'POST', body }));
+      const reply = await send(
+        new Request(`${ORIGIN}/v1/runs/r/import`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/jsonl' },
+          body,
+        }),
+      );
       expect(runImportReportSchema.parse(await reply.json())).toMatchObject({ imported: count });
     };
     await remove('/v1/runs/r');
@@ -228,7 +234,13 @@ describe('a seal against a write', () => {
     await later(SEALING.keptMs);
     expect((await kept()).inline).toBe(0);
     expect(await exported()).toBe(file);
-    const again = await send(new Request(`${ORIGIN}/v1/runs/r/import`, { method: 'POST', body: file }));
+    const again = await send(
+      new Request(`${ORIGIN}/v1/runs/r/import`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/jsonl' },
+        body: file,
+      }),
+    );
     expect(runImportReportSchema.parse(await again.json())).toMatchObject({ imported: 0, already_there: 3 });
   });
 });

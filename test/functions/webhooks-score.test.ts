@@ -209,6 +209,25 @@ describe('a signed request', () => {
     expect(sent).toBe(0);
   });
 
+  it.each([
+    ['does not exist', NOBODY],
+    ['has been deleted', null],
+  ])('to an endpoint that %s is refused before its body is read', async (_, id) => {
+    const gone = await register();
+    await accepted(await ask({}, gone));
+    await json('DELETE', `/v1/webhooks/${gone.id}`);
+    const { url, headers } = signedScore({ id: id ?? gone.id, secret: gone.secret });
+    headers.set('content-length', String(MAX_WEBHOOK_BODY_BYTES));
+    // Nothing of it is ever sent.
+    const { readable } = new FixedLengthStream(MAX_WEBHOOK_BODY_BYTES);
+    const request = new Request<unknown, IncomingRequestCfProperties>(
+      new Request(url, { method: 'POST', headers, body: readable }),
+    );
+    const context = createExecutionContext();
+    await problemOf(await worker.fetch(request, env, context), 404, 'webhook_not_found');
+    await waitOnExecutionContext(context);
+  });
+
   it('is refused with another body than was signed, cut or longer', async () => {
     const body = JSON.stringify(rollout);
     for (const sent of [body.slice(0, -1), `${body} `, body.replace('288', '289')]) {

@@ -45,7 +45,8 @@ afterAll(async () => {
 /** Imports a generated run, which no process holds as a whole. */
 async function importRun(run: string, rollouts: number, perStep: number, counts: object): Promise<void> {
   const lines = syntheticRunLines({ run, rollouts, perStep });
-  const init = { method: 'POST', body: Readable.toWeb(Readable.from(lines)), duplex: 'half' };
+  const headers = { 'content-type': 'application/jsonl' };
+  const init = { method: 'POST', headers, body: Readable.toWeb(Readable.from(lines)), duplex: 'half' };
   const reply = await fetch(`${worker.url}/v1/runs/${run}/import`, Object.assign<object, RequestInit>(init, {}));
   const report = runImportReportSchema.parse(await reply.json());
   expect(report).toMatchObject({ ...counts, refused: 0, complete: true });

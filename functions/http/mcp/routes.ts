@@ -22,7 +22,7 @@ export function mcpRoutes(askApp: AskApp): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post('/mcp', async (c) => {
     // The protocol demands this check of servers with keys, too.
     refuseForeignOrigins(c);
-    const body = await readBytes(c.req.raw, MAX_BODY_BYTES, c.get('bodyLease'));
+    const body = await readBytes(c, MAX_BODY_BYTES);
     const handler = createMcpHandler(
       () => {
         const server = new McpServer({ name: 'citeward', version: '0.1.0' }, { instructions: INSTRUCTIONS });

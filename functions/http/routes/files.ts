@@ -6,16 +6,17 @@ import { StorageError } from '../../../service/storage-error.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../../src/limits.ts';
 import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../../src/wire/files.ts';
-import type { Lease } from '../../leases.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { R2_PART_BYTES } from '../../storage/part-writer.ts';
 import { requireScope } from '../auth.ts';
-import { declaredBytes, readQuery, reserveBuffers } from '../body.ts';
+import { PassingBody, readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 import { readForm } from '../upload-form.ts';
 
 /** The most that one file holds at a time: the part being sent, and the next. */
 export const FILE_BUFFER_BYTES = 2 * R2_PART_BYTES;
+/** What a file that arrives takes of the room for bodies: an eighth of its buffers, so that several can arrive. */
+export const FILE_BUFFER_SHARE = FILE_BUFFER_BYTES / 8;
 
 const LIFETIME_ANCHOR = 'expires_after[anchor]';
 const LIFETIME_SECONDS = 'expires_after[seconds]';
@@ -24,9 +25,7 @@ const FILE_FIELDS = ['purpose', LIFETIME_ANCHOR, LIFETIME_SECONDS] as const;
 export const fileRoutes = new Hono<AppEnvironment>()
   .post('/v1/files', requireScope('batch'), async (c) => {
     const store = storesOf(c).files;
-    const lease = c.get('bodyLease');
-    reserveBuffers(lease, Math.min(declaredBytes(c.req.raw.headers) ?? FILE_BUFFER_BYTES, FILE_BUFFER_BYTES));
-    const file = await outlivingCaller(c, receiveFile(c.req.raw, store, lease));
+    const file = await outlivingCaller(c, receiveFile(c, store));
     await ignoringStorageErrors(() => store.removeExpired());
     return c.json(fileReply(file));
   })
@@ -56,21 +55,21 @@ export const fileRoutes = new Hono<AppEnvironment>()
   });
 
 /** Stores the file of a form; after a failure nothing of it remains. */
-async function receiveFile(request: Request, store: FileStore, lease: Lease): Promise<StoredFile> {
+async function receiveFile(c: Context, store: FileStore): Promise<StoredFile> {
+  const passing = new PassingBody(c, FILE_BUFFER_SHARE);
   const id = newFileId();
   const writer = store.writer(id);
   try {
-    const form = await readForm(request, {
+    const form = await readForm(c, {
       file: 'file',
       maxFileBytes: MAX_FILE_BYTES,
       fields: FILE_FIELDS,
       begin: (fields) => {
         if (fields.has('purpose')) checked(purposeOnlySchema, { purpose: fields.get('purpose') });
       },
-      write: (bytes) => {
-        // Renews the lease: a file may take minutes to arrive.
-        lease.grow(0);
-        return writer.write(bytes);
+      write: async (bytes) => {
+        await passing.add(bytes.byteLength);
+        await writer.write(bytes);
       },
     });
     const { purpose, expires_after } = readFields(form.fields);

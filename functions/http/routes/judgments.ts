@@ -4,7 +4,6 @@
  */
 import { Hono } from 'hono';
 import { MAX_KV_BULK_KEYS } from '../../../lib/kv-store.ts';
-import { RequestError } from '../../../service/failures.ts';
 import { type ImportReport, importJudgments } from '../../../src/judgments/import-judgments.ts';
 import type { IssuerKey } from '../../../src/judgments/issuer.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
@@ -40,9 +39,7 @@ export const judgmentRoutes = new Hono<AppEnvironment>()
   .post('/v1/judgments:import', requireScope('admin'), async (c) => {
     readQuery(c, emptyQuerySchema);
     const { signing, desk } = await platformOf(c);
-    const lease = c.get('bodyLease');
-    if (!lease.grow(IMPORT_BUFFER_BYTES)) throw new RequestError({ reason: 'overloaded' });
-    const lines = readLines(chunksOf(c.req.raw, lease), MAX_IMPORT_LINE_BYTES);
+    const lines = readLines(chunksOf(c, IMPORT_BUFFER_BYTES), MAX_IMPORT_LINE_BYTES);
     const limits = {
       lines: MAX_IMPORT_LINES,
       chunk: IMPORT_CHUNK_LINES,

@@ -49,9 +49,7 @@ export const runFileRoutes = new Hono<AppEnvironment>()
     readQuery(c, emptyQuerySchema);
     const run = runIdOf(c);
     const { ledger } = storesOf(c);
-    const lease = c.get('bodyLease');
-    if (!lease.grow(RUN_IMPORT_BUFFER_BYTES)) throw new RequestError({ reason: 'overloaded' });
-    const lines = readLines(chunksOf(c.req.raw, lease), MAX_RUN_IMPORT_LINE_BYTES);
+    const lines = readLines(chunksOf(c, RUN_IMPORT_BUFFER_BYTES), MAX_RUN_IMPORT_LINE_BYTES);
     const limits = {
       recipes: MAX_RUN_IMPORT_RECIPES,
       lines: MAX_RUN_IMPORT_LINES,

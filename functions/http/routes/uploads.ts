@@ -12,14 +12,13 @@ import {
   uploadCompletionSchema,
   uploadRequestSchema,
 } from '../../../src/wire/files.ts';
-import type { Lease } from '../../leases.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../../storage/uploads.ts';
 import { requireScope } from '../auth.ts';
-import { declaredBytes, readJson, reserveBuffers } from '../body.ts';
+import { PassingBody, readJson, reserveBuffers } from '../body.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 import { readForm } from '../upload-form.ts';
-import { FILE_BUFFER_BYTES, fileReply, ignoringStorageErrors, outlivingCaller } from './files.ts';
+import { FILE_BUFFER_BYTES, FILE_BUFFER_SHARE, fileReply, ignoringStorageErrors, outlivingCaller } from './files.ts';
 
 /** An upload expires if it is not completed within this time (OpenAI's value). */
 const UPLOAD_LIFETIME_S = 60 * 60;
@@ -48,9 +47,7 @@ export const uploadRoutes = new Hono<AppEnvironment>()
   })
   .post('/v1/uploads/:id/parts', requireScope('batch'), async (c) => {
     const upload = await pending(c);
-    const lease = c.get('bodyLease');
-    reserveBuffers(lease, Math.min(declaredBytes(c.req.raw.headers) ?? FILE_BUFFER_BYTES, FILE_BUFFER_BYTES));
-    return c.json(await outlivingCaller(c, receivePart(c.req.raw, upload, storesOf(c).uploads, lease)));
+    return c.json(await outlivingCaller(c, receivePart(c, upload, storesOf(c).uploads)));
   })
   .post('/v1/uploads/:id/complete', requireScope('batch'), async (c) => {
     const { part_ids, md5 } = await readJson(c, uploadCompletionSchema);
@@ -80,23 +77,18 @@ export const uploadRoutes = new Hono<AppEnvironment>()
   });
 
 /** Stores a part; after a failure nothing of it remains. */
-async function receivePart(
-  request: Request,
-  upload: StoredUpload,
-  store: UploadStore,
-  lease: Lease,
-): Promise<UploadPartReply> {
+async function receivePart(c: Context, upload: StoredUpload, store: UploadStore): Promise<UploadPartReply> {
+  const passing = new PassingBody(c, FILE_BUFFER_SHARE);
   const id = newPartId();
   const writer = store.partWriter(upload.id, id);
   try {
-    await readForm(request, {
+    await readForm(c, {
       file: 'data',
       maxFileBytes: MAX_UPLOAD_PART_BYTES,
       fields: [],
-      write: (bytes) => {
-        // Renews the lease: a part may take minutes to arrive.
-        lease.grow(0);
-        return writer.write(bytes);
+      write: async (bytes) => {
+        await passing.add(bytes.byteLength);
+        await writer.write(bytes);
       },
     });
     await writer.close();

@@ -7,6 +7,7 @@ import { invalidInput, RequestError, type RequestFailure } from '../../../servic
 import { newId } from '../../../service/ids.ts';
 import { currentTraceparent } from '../../../service/trace-context.ts';
 import { MAX_WEBHOOK_BODY_BYTES, MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../../src/limits.ts';
+import { createRecentlyUsed } from '../../../src/recently-used.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { readEndpointUrl } from '../../../src/wire/webhook-url.ts';
@@ -35,7 +36,8 @@ import {
 } from '../../webhooks/endpoint-messages.ts';
 import { type PresentedSignature, readSignature, verifySignature } from '../../webhooks/signature.ts';
 import { requireScope } from '../auth.ts';
-import { parseBody, readBytes, readJson, readQuery } from '../body.ts';
+import { parseBody, readJson, readQuery, receiveBytes } from '../body.ts';
+import { callerAddress } from '../caller-address.ts';
 import { type AppEnvironment, type Context, projectOf } from '../context.ts';
 import { checkRate } from '../rate-limit.ts';
 
@@ -172,17 +174,12 @@ function failureOf(refusal: EndpointRefusal | 'unavailable'): RequestFailure {
   }
 }
 
-/** The object that stands in for all unknown endpoints; no endpoint id has this form. */
-const NO_ENDPOINT = 'no-endpoint';
-
 export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/:endpoint/score', async (c) => {
   const read = readSignature(c.req.raw.headers, Math.floor(Date.now() / 1000));
   if (!read.ok) throw new RequestError({ reason: read.problem });
-  const start = performance.now();
-  const body = await readBytes(c.req.raw, MAX_WEBHOOK_BODY_BYTES, c.get('bodyLease'));
-  c.get('phases').body = performance.now() - start;
   const endpoint = c.req.param('endpoint');
-  const project = await checkSignature(c, endpoint, read.presented, body);
+  const { project, secrets } = await signerOf(c, endpoint);
+  const body = await signedBody(c, read.presented, secrets);
   const caller = {
     name: endpoint,
     id: endpoint,
@@ -207,23 +204,55 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
 });
 
 /**
- * Verifies the signature. An unknown endpoint takes the same path, with secrets that nobody has, so the duration does
- * not reveal which endpoints exist. Returns the project of the endpoint. @throws RequestError unless a secret of the endpoint signed the request.
+ * The project of an endpoint, and the secrets that may sign requests for it. @throws RequestError if it does not exist,
+ * or the address of the caller has named too many that do not.
  */
-async function checkSignature(
-  c: Context,
-  endpoint: string,
-  presented: PresentedSignature,
-  body: Uint8Array,
-): Promise<string> {
-  const project = await projectOfEndpoint(c.env.DB, endpoint);
-  const object =
-    project === null ? c.env.DELIVERIES.getByName(NO_ENDPOINT) : endpointObject(c.env, { project, id: endpoint });
+async function signerOf(c: Context, endpoint: string): Promise<{ project: string; secrets: readonly Uint8Array[] }> {
+  const project = await registrantOf(c, endpoint);
+  const object = endpointObject(c.env, { project, id: endpoint });
   const { registered, secrets } = granted(await askObject(object, async () => await object.secrets({ v })));
-  const right = await verifySignature(presented, body, secrets);
-  if (project === null || !registered) throw new RequestError({ reason: 'webhook_not_found' });
-  if (!right) throw new RequestError({ reason: 'signature_wrong' });
-  return project;
+  if (!registered) throw new RequestError({ reason: 'webhook_not_found' });
+  return { project, secrets };
+}
+
+/** The projects of endpoints that the isolate has looked up. They never change; the object knows whether it is deleted. */
+const projects = createRecentlyUsed<string>({ entries: 1_024, size: 1_024 });
+
+async function registrantOf(c: Context, endpoint: string): Promise<string> {
+  const seen = projects.get(endpoint);
+  if (seen !== undefined) return seen;
+  const looked = await c.get('lookups').find(callerAddress(c), () => projectOfEndpoint(c.env.DB, endpoint));
+  switch (looked.status) {
+    case 'missing':
+      throw new RequestError({ reason: 'webhook_not_found' });
+    case 'refused':
+      throw new RequestError({ reason: 'key_attempts_exceeded', retry_after_s: looked.retry_after_s });
+    case 'found':
+      projects.add(endpoint, looked.value, 1);
+      return looked.value;
+  }
+}
+
+/**
+ * Reads a body whose sender is unknown until its signature is checked. Until then it counts among bodies of this kind
+ * alone, so that they keep no caller with a key out. @throws RequestError unless one of the secrets signed it.
+ */
+async function signedBody(
+  c: Context,
+  presented: PresentedSignature,
+  secrets: readonly Uint8Array[],
+): Promise<Uint8Array> {
+  const start = performance.now();
+  const unsigned = c.get('unsigned').begin();
+  try {
+    const body = await receiveBytes(c, MAX_WEBHOOK_BODY_BYTES, unsigned);
+    c.get('phases').body = performance.now() - start;
+    if (!(await verifySignature(presented, body, secrets))) throw new RequestError({ reason: 'signature_wrong' });
+    if (!c.get('bodyLease').grow(body.byteLength)) throw new RequestError({ reason: 'overloaded' });
+    return body;
+  } finally {
+    unsigned.end();
+  }
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {
