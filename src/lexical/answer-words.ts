@@ -45,12 +45,10 @@ const LONGEST_TAG = 'snippet'.length;
  * Creates a counter that reads shared sources and questions once.
  *
  * @example
- * ```ts
  * const countWords = createWordCounter();
  * const sources = [{ text: 'It opened in 1937.' }];
- * countWords({ answer: 'In 1937.', question: 'When did it open?', sources, cited: 1 });
- * // { words: 2, copied: 0, shared: 0, best: 1, sources: 1, cited: 1, normalised: 'in 1937' }
- * ```
+ * const counted = countWords({ answer: 'In 1937.', question: 'When did it open?', sources, cited: 1 });
+ * [counted.words, counted.copied, counted.shared, counted.best]; // [2, 0, 0, 1]
  */
 export function createWordCounter(): (text: AnswerText) => AnswerWords {
   const known = new Map<AnswerText['sources'], SourceWords>();
