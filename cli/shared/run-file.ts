@@ -49,12 +49,16 @@ export async function* groupsOfFile(path: string, steps: ReplayRequest['steps'])
   let isComplete = false;
   let last: LedgerRow | null = null;
   let open: LedgerRow[] = [];
+  const families = new Map<string, unknown>();
   for await (const { line, number } of linesOf(path)) {
+    if (line.kind === 'recipe' && last === null) families.set(line.digest, line.recipe['family']);
     if (line.kind === 'end') isComplete = line.rollouts === rollouts;
     if (line.kind !== 'rollout') continue;
     rollouts++;
     isComplete = false;
     const row = line.rollout;
+    const fault = recipeFault(row, families);
+    if (fault !== null) throw new RunError(`line ${number}: ${fault}`, 'Export the run again.');
     if (last !== null && compare(last, row) >= 0) {
       throw new RunError(`line ${number}: expected rollouts by step, group, sample and attempt, each once`);
     }
@@ -72,6 +76,12 @@ export async function* groupsOfFile(path: string, steps: ReplayRequest['steps'])
   if (open.length > 0) yield open;
   if (!isComplete)
     throw new RunError(`${path}: the last line does not give the number of rollouts: cut off, or edited`);
+}
+
+/** What is wrong with the recipe of a row. @param families of the recipes before the rollouts, by digest. */
+function recipeFault({ recipe, facts }: LedgerRow, families: ReadonlyMap<string, unknown>): string | null {
+  if (!families.has(recipe)) return `no recipe of the file has the digest ${recipe} of this rollout`;
+  return families.get(recipe) === facts.family ? null : `its facts are of another family than its recipe`;
 }
 
 /** Compares two rows by step (rollouts without one first), group, sample and attempt. */

@@ -1,5 +1,7 @@
 /** API keys that the Worker stores, and the audit. Every call needs a key with the scope `admin`. */
+
 import type * as z from 'zod';
+import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   auditSchema,
   createdKeySchema,
@@ -38,7 +40,7 @@ export function createApiKeys(connection: Connection): ApiKeysClient {
   return {
     add: (key) => connection.post('v1/api-keys', { json: key }, createdKeySchema, { repeats_lost: false }),
     list: (query = {}) => connection.get(`v1/api-keys${queryText(query)}`, keyListSchema),
-    revoke: (id) => connection.remove(`v1/api-keys/${encodeURIComponent(id)}`, revokedKeySchema),
+    revoke: (id) => connection.remove(`v1/api-keys/${pathSegment(id)}`, revokedKeySchema),
     audit: (query = {}) => connection.get(`v1/audit${queryText(query)}`, auditSchema),
   };
 }

@@ -1,5 +1,7 @@
 /** Batches: files of requests that the Worker processes in the background, in the wire shape of OpenAI's Batch API. */
+
 import * as z from 'zod';
+import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   type BatchReply,
   type batchListQuerySchema,
@@ -34,7 +36,7 @@ export type BatchesClient = {
 };
 
 export function createBatches(connection: Connection): BatchesClient {
-  const path = (id: string): string => `v1/batches/${encodeURIComponent(id)}`;
+  const path = (id: string): string => `v1/batches/${pathSegment(id)}`;
   return {
     create: (batch) => connection.post('v1/batches', { json: batch }, batchSchema, { repeats_lost: false }),
     retrieve: (id, options) => connection.get(path(id), batchSchema, options),

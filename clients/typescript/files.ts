@@ -2,6 +2,7 @@
  * Files of batches. Small files are uploaded in one request, larger ones in parts. Content is a Blob: in Node,
  * `openAsBlob` of node:fs reads it from disk in pieces.
  */
+import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   type FileListReply,
   type FileReply,
@@ -67,7 +68,7 @@ export type UploadsClient = {
 };
 
 export function createUploads(connection: Connection): UploadsClient {
-  const path = (id: string, action: string): string => `v1/uploads/${encodeURIComponent(id)}/${action}`;
+  const path = (id: string, action: string): string => `v1/uploads/${pathSegment(id)}/${action}`;
   return {
     create: ({ filename, bytes }) =>
       connection.post(
@@ -88,7 +89,7 @@ export function createUploads(connection: Connection): UploadsClient {
 }
 
 export function createFiles(connection: Connection, uploads: UploadsClient): FilesClient {
-  const path = (id: string): string => `v1/files/${encodeURIComponent(id)}`;
+  const path = (id: string): string => `v1/files/${pathSegment(id)}`;
   const create = ({ content, filename }: NewFile): Promise<Reply<FileReply>> =>
     // `purpose` comes first, so that the server can refuse before it reads the content.
     connection.post('v1/files', { form: formOf({ purpose: 'batch', file: [content, filename] }) }, fileSchema, {

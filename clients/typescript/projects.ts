@@ -1,5 +1,7 @@
 /** Projects: their daily budgets, and what is used of them. */
+
 import type * as z from 'zod';
+import { pathSegment } from '../../src/text/path-segment.ts';
 import { type ProjectReply, type projectChangeSchema, projectSchema } from '../../src/wire/projects.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
@@ -16,7 +18,7 @@ export type ProjectsClient = {
 };
 
 export function createProjects(connection: Connection): ProjectsClient {
-  const pathOf = (project: string): string => `v1/projects/${encodeURIComponent(project)}`;
+  const pathOf = (project: string): string => `v1/projects/${pathSegment(project)}`;
   return {
     get: (project) => connection.get(pathOf(project), projectSchema),
     change: (project, change) => connection.patch(pathOf(project), change, projectSchema),

@@ -2,7 +2,9 @@
  * Replays a run under another recipe (`POST /v1/runs/{id}/replay`) and streams the lines of the reply. Slow reading
  * applies back-pressure; ending the iteration early closes the connection.
  */
+
 import { readLines } from '../../src/judgments/jsonl.ts';
+import { pathSegment } from '../../src/text/path-segment.ts';
 import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/wire/replay.ts';
 import type { Connection } from './connection.ts';
 import type { ClientFailure, Reply } from './reply.ts';
@@ -20,7 +22,7 @@ export async function replayRun(
   run: string,
   request: ReplayInput,
 ): Promise<Reply<AsyncGenerator<ReceivedReplayLine, void>>> {
-  const opened = await connection.streamPost(`v1/runs/${encodeURIComponent(run)}/replay`, request);
+  const opened = await connection.streamPost(`v1/runs/${pathSegment(run)}/replay`, request);
   return opened.ok ? { ok: true, body: linesOf(opened.body) } : opened;
 }
 

@@ -1,5 +1,7 @@
 /** The evolving rubrics of a run's prompts: lists, shows and edits them. */
+
 import type * as z from 'zod';
+import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   type editRequestSchema,
   type PromptList,
@@ -29,9 +31,8 @@ export type RunRubricsClient = {
 };
 
 export function createRunRubrics(connection: Connection): RunRubricsClient {
-  const path = (run: string, rest = ''): string => `v1/runs/${encodeURIComponent(run)}/rubrics${rest}`;
-  const promptPath = (run: string, prompt: string, rest = ''): string =>
-    path(run, `/${encodeURIComponent(prompt)}${rest}`);
+  const path = (run: string, rest = ''): string => `v1/runs/${pathSegment(run)}/rubrics${rest}`;
+  const promptPath = (run: string, prompt: string, rest = ''): string => path(run, `/${pathSegment(prompt)}${rest}`);
   return {
     list: (run, query = {}) => connection.get(path(run, queryText(query)), promptListSchema),
     retrieve: (run, prompt, query = {}) =>

@@ -1,7 +1,9 @@
 /** Runs: reads, exports, imports and deletes the ledger of scored rollouts. Replay is in replay.ts. */
+
 import type * as z from 'zod';
 import { type RunImportReport, runImportReportSchema } from '../../src/runs/import-run.ts';
 import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
+import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   type RecordedCheck,
   type RunAlertsReply,
@@ -76,7 +78,7 @@ export type RunsClient = {
 };
 
 export function createRuns(connection: Connection): RunsClient {
-  const path = (id: string, rest = ''): string => `v1/runs/${encodeURIComponent(id)}${rest}`;
+  const path = (id: string, rest = ''): string => `v1/runs/${pathSegment(id)}${rest}`;
   return {
     list: (query = {}) => connection.get(`v1/runs${queryText(query)}`, runListSchema),
     retrieve: (id, query = {}) => connection.get(path(id, queryText(query)), runDetailSchema),

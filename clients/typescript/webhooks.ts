@@ -1,5 +1,7 @@
 /** Webhook endpoints of a project. */
+
 import type * as z from 'zod';
+import { pathSegment } from '../../src/text/path-segment.ts';
 import { deletedEndpointSchema, endpointsSchema } from '../../src/wire/webhooks.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
@@ -15,6 +17,6 @@ export type WebhooksClient = {
 export function createWebhooks(connection: Connection): WebhooksClient {
   return {
     list: () => connection.get('v1/webhooks', endpointsSchema),
-    delete: (id) => connection.remove(`v1/webhooks/${encodeURIComponent(id)}`, deletedEndpointSchema),
+    delete: (id) => connection.remove(`v1/webhooks/${pathSegment(id)}`, deletedEndpointSchema),
   };
 }

@@ -8,6 +8,7 @@ import type { FamilyName, Recipe } from '../families/composers.ts';
 import { resolveRecipe } from '../families/resolve.ts';
 import type { Line } from '../judgments/jsonl.ts';
 import { MAX_REFUSED_LINES_LISTED } from '../limits.ts';
+import { differingRows, type RowToCheck } from './reward-check.ts';
 import { type RunFileRecipe, type RunFileRollout, readRunLine } from './run-file.ts';
 
 type ImportedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
@@ -28,9 +29,13 @@ type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'unchanged' |
 type RunImportLimits = {
   readonly recipes: number;
   readonly lines: number;
-  /** Rollouts, and UTF-16 code units of their lines, that are stored together. */
+  /**
+   * Rollouts, and UTF-16 code units of their lines, after which the rollouts are stored together. A group is checked as a
+   * whole, so it is only divided beyond `groupChars`.
+   */
   readonly chunk: number;
   readonly chunkChars: number;
+  readonly groupChars: number;
   readonly listed: number;
 };
 
@@ -46,6 +51,7 @@ const RUN_REFUSALS = [
   'recipe_digest_wrong',
   'recipe_unknown',
   'family_differs',
+  'reward_differs',
   'attempt_taken',
 ] as const;
 
@@ -78,6 +84,7 @@ const DETAILS: Readonly<Record<Refusal, string>> = {
   recipe_digest_wrong: 'the recipe does not have that digest',
   recipe_unknown: 'no recipe with this digest precedes the rollout',
   family_differs: 'recipe or facts are of another family than the run',
+  reward_differs: 'its reward, a component or a count is not what its facts and recipe give',
   attempt_taken: 'other content is recorded there as that attempt',
 };
 
@@ -102,13 +109,21 @@ export async function importRun(
   return reader.report();
 }
 
+type WaitingRow = RowToCheck & { readonly line: number };
+
+function groupKey({ step, group }: RunFileRollout): string {
+  return JSON.stringify([step, group]);
+}
+
 class RunImport {
   readonly #sink: RunSink;
   readonly #limits: RunImportLimits;
   #family: FamilyName | null = null;
   readonly #recipes = new Map<string, ImportedRecipe>();
-  #waiting: { readonly line: number; readonly rollout: RunFileRollout }[] = [];
+  #waiting: WaitingRow[] = [];
   #waitingChars = 0;
+  /** The last group that was stored in parts. */
+  #divided: string | null = null;
   readonly #places = new Set<string>();
   #read = 0;
   #complete = false;
@@ -151,26 +166,32 @@ class RunImport {
 
   async #addRollout(number: number, rollout: RunFileRollout, chars: number): Promise<void> {
     if (this.#family === null) return this.refuse(number, 'line_invalid');
-    if (!this.#recipes.has(rollout.recipe)) return this.refuse(number, 'recipe_unknown');
+    const recipe = this.#recipes.get(rollout.recipe)?.recipe;
+    if (recipe === undefined) return this.refuse(number, 'recipe_unknown');
     if (rollout.facts.family !== this.#family) return this.refuse(number, 'family_differs');
     const { step, group, sample, attempt } = rollout;
+    const { chunk, chunkChars, groupChars } = this.#limits;
+    const before = this.#waiting.at(-1)?.rollout;
+    const isSameGroup = before !== undefined && before.step === step && before.group === group;
+    const isTooLong = this.#waitingChars + chars > groupChars;
+    if (isTooLong && isSameGroup) this.#divided = groupKey(rollout);
+    const isFull = this.#waiting.length >= chunk || this.#waitingChars >= chunkChars;
+    if (isTooLong || (isFull && !isSameGroup)) await this.flush();
     const place = JSON.stringify([step, group, sample, attempt]);
     // The file holds two different contents for one attempt at one place in the run and does not say which is right.
     if (this.#places.has(place)) return this.refuse(number, 'attempt_taken');
     this.#places.add(place);
-    this.#waiting.push({ line: number, rollout });
+    this.#waiting.push({ line: number, rollout, recipe });
     this.#waitingChars += chars;
-    const { chunk, chunkChars } = this.#limits;
-    if (this.#waiting.length >= chunk || this.#waitingChars >= chunkChars) await this.flush();
   }
 
   async flush(): Promise<void> {
     if (this.#family === null || this.#waiting.length === 0) return;
-    const waiting = this.#waiting;
+    const waiting = this.#withoutDiffering();
     const used = new Set(waiting.map(({ rollout }) => rollout.recipe));
     const recipes = [...this.#recipes.values()].filter(({ digest }) => used.has(digest));
     const rollouts = waiting.map(({ rollout }) => rollout);
-    const outcomes = await this.#sink({ family: this.#family, recipes, rollouts });
+    const outcomes = rollouts.length === 0 ? [] : await this.#sink({ family: this.#family, recipes, rollouts });
     this.#waiting = [];
     this.#waitingChars = 0;
     this.#places.clear();
@@ -181,6 +202,18 @@ class RunImport {
       else if (outcome === 'unchanged') this.#counts.already_there++;
       else this.refuse(line, 'attempt_taken');
     });
+  }
+
+  /** The waiting rollouts whose rewards are those of their facts; the others are refused. */
+  #withoutDiffering(): WaitingRow[] {
+    const groups = Map.groupBy(this.#waiting, ({ rollout }) => groupKey(rollout));
+    const differing = new Set(
+      [...groups].flatMap(([key, group]) =>
+        [...differingRows(group, key !== this.#divided)].flatMap((position) => group[position] ?? []),
+      ),
+    );
+    for (const { line } of differing) this.refuse(line, 'reward_differs');
+    return this.#waiting.filter((row) => !differing.has(row));
   }
 
   /** Refuses a line of unknown kind; the file can no longer be complete. */

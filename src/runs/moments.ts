@@ -11,7 +11,8 @@ export type MomentSums = { readonly count: number; readonly mean: number; readon
  *     S_n = S_(n-1) + (x_n - mean_(n-1)) * (x_n - mean_n)
  *     std = sqrt(S_n / (n - 1))
  *
- * The recurrence avoids the cancellation of a difference of large sums of squares.
+ * The recurrence avoids the cancellation of a difference of large sums of squares. No finite number makes a figure
+ * overflow: a sum of squares ends at the largest number.
  */
 export class Moments {
   #count = 0;
@@ -22,9 +23,9 @@ export class Moments {
   add(value: number): void {
     if (!Number.isFinite(value)) throw new RangeError('Moments: a number that is not finite');
     this.#count++;
-    const difference = value - this.#mean;
+    const difference = bounded(value - this.#mean);
     this.#mean += difference / this.#count;
-    this.#squares += difference * (value - this.#mean);
+    this.#squares = bounded(this.#squares + difference * (value - this.#mean));
   }
 
   /**
@@ -37,8 +38,9 @@ export class Moments {
   merge({ count, mean, squares }: MomentSums): void {
     if (count === 0) return;
     const all = this.#count + count;
-    const difference = mean - this.#mean;
-    this.#squares += squares + difference * difference * ((this.#count * count) / all);
+    const difference = bounded(mean - this.#mean);
+    const between = bounded(difference * difference) * ((this.#count * count) / all);
+    this.#squares = bounded(this.#squares + squares + between);
     this.#mean += difference * (count / all);
     this.#count = all;
   }
@@ -60,6 +62,11 @@ export class Moments {
   get std(): number | null {
     return this.#count < 2 ? null : Math.sqrt(this.#squares / (this.#count - 1));
   }
+}
+
+/** The number nearest to a result that overflowed. */
+function bounded(value: number): number {
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value));
 }
 
 /** Counts occurrences by name. */

@@ -44,12 +44,15 @@ export type LedgerRow = RolloutPlace & {
   readonly recorded_at: string;
 };
 
-const RUN_ID = /^[A-Za-z0-9._-]{1,128}$/;
+/** Not `.` or `..`, which no URL can name. */
+const RUN_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 /** The caller's own id of a run. */
 export const runIdSchema = z
   .string()
-  .refine((run) => RUN_ID.test(run), { error: 'expected 1 to 128 letters, digits, ".", "_" or "-"' })
+  .refine((run) => RUN_ID.test(run), {
+    error: 'expected 1 to 128 letters, digits, ".", "_" or "-", and not only "." or ".."',
+  })
   .meta({ pattern: RUN_ID.source });
 
 export const stepSchema = z.int().min(0).max(MAX_RUN_STEP).describe("The trainer's step, from 0.");

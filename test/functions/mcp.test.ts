@@ -185,6 +185,19 @@ describe('what cannot be done is an error of the tool', () => {
     expect(text).toContain('run_not_found');
   });
 
+  it.each(['.', '..', '../recipes', 'a/b'])(
+    'a run that is called %s, which a URL would read as another route',
+    async (run) => {
+      const place = { run, step: 1, group: 'a', sample: 'b' };
+      const replayed = await called(operator, 'replay_run', { run, recipe: 'refiner-rl-balanced' });
+      const explained = await called(operator, 'explain_reward', place);
+      for (const { text, isError } of [replayed, explained]) {
+        expect(isError).toBe(true);
+        expect(text).toContain('and not only "." or ".."');
+      }
+    },
+  );
+
   it('explain_reward of a rollout that the run lacks', async () => {
     const { text, isError } = await called(operator, 'explain_reward', {
       run: RUN.id,

@@ -19,6 +19,7 @@ import { clearRuns, removeRun } from '../../functions/ledger/run-removal.ts';
 import { LEDGER_PAGE_ROWS, readGroups, readRows } from '../../functions/ledger/run-rows.ts';
 import { lifeOf, type NewRollout, type StoredRun } from '../../service/ledger-port.ts';
 import { sha256 } from '../../src/digest.ts';
+import { compose, RECIPES } from '../../src/families/composers.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { rolloutCounts } from '../../src/runs/recorded-score.ts';
 import { recordedCheckSchema, runAlertsSchema } from '../../src/wire/alerts.ts';
@@ -766,9 +767,21 @@ describe('the figures of a step', () => {
     await record(at('r', 0, 'g', 's'));
     const file = (await (await get('/v1/runs/r/export')).text()).trimEnd().split('\n');
     const rollout = JSON.parse(file[2] ?? '').rollout;
-    const many = Array.from({ length: rows }, (_, n) =>
-      JSON.stringify({ rollout: { ...rollout, group: `g${n}`, sample: '0', reward: n, components: { rubric: n } } }),
-    );
+    const rewards: number[] = [];
+    const many = Array.from({ length: rows }, (_, n) => {
+      const of = { origin: 'instance', polarity: 'positive' };
+      const observed = [
+        { ...of, weight: n + 1, score: 2 },
+        { ...of, weight: rows - n, score: 0 },
+      ];
+      const facts = { ...rollout.facts, rubric: { status: 'scored', observed } };
+      const { reward, components } = compose(facts, RECIPES[ROLLOUT.recipe]);
+      rewards.push(reward ?? Number.NaN);
+      const values = Object.fromEntries(Object.entries(components).map(([name, { value }]) => [name, value]));
+      return JSON.stringify({
+        rollout: { ...rollout, group: `g${n}`, sample: '0', facts, reward, components: values },
+      });
+    });
     const body = [file[0], file[1], ...many, JSON.stringify({ end: { v: 1, rollouts: rows } })].join('\n');
     await ok(
       runImportReportSchema,
@@ -786,9 +799,12 @@ describe('the figures of a step', () => {
         storage.sql.exec('SELECT part, figures IS NULL AS stale FROM figures_v1 ORDER BY part').toArray(),
       );
     const [step] = (await detailOf('many')).steps;
-    expect(step).toMatchObject({ step: 0, groups: rows, rollouts: rows, reward: { min: 0, max: rows - 1 } });
-    expect(step?.reward.mean).toBeCloseTo((rows - 1) / 2, 9);
-    expect(step?.reward.std).toBeCloseTo(Math.sqrt((rows * (rows + 1)) / 12), 9);
+    const range = { min: Math.min(...rewards), max: Math.max(...rewards) };
+    expect(step).toMatchObject({ step: 0, groups: rows, rollouts: rows, reward: range });
+    const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rows;
+    expect(step?.reward.mean).toBeCloseTo(mean, 9);
+    const squares = rewards.reduce((sum, reward) => sum + (reward - mean) ** 2, 0);
+    expect(step?.reward.std).toBeCloseTo(Math.sqrt(squares / (rows - 1)), 9);
     expect(step?.components).toMatchObject({ rubric: { rollouts: rows } });
     expect(await stale()).toEqual([0, 1, 2].map((part) => ({ part, stale: 0 })));
     // Another attempt and another sample of a group of the second part, whose records are now in the third.
@@ -969,6 +985,49 @@ describe('runs', () => {
     await put('earlier', file.replace(/"verdicts":"[0-9a-f]{4}/g, '"verdicts":"0000'));
     const differs = (await (await get('/v1/runs/earlier/judgments.jsonl')).text()).trimEnd().split('\n');
     expect(JSON.parse(differs[0] ?? '')).toMatchObject({ missing: { reason: 'judgment_differs' } });
+  });
+
+  it('are refused with their lines where rewards are not those of their facts, and overflow no figure', async () => {
+    await ok(groupResponseSchema, send(post('/v1/groups', group('forged', 0, 'g', [GOOD, BAD]))));
+    const [run, recipe, first = '', second = '', end] = (await (await get('/v1/runs/forged/export')).text()).split(
+      '\n',
+    );
+    const { rollout } = JSON.parse(first);
+    const changed = (fields: object): string => JSON.stringify({ rollout: { ...rollout, ...fields } });
+    const put = async (id: string, line: string) => {
+      const body = [run, recipe, line, second, end].join('\n');
+      return ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/${id}/import`, { method: 'POST', body })));
+    };
+    const forged = [
+      ...[1e308, 100, -1, rollout.reward + 1e-9].map((reward) => changed({ reward })),
+      changed({ components: { ...rollout.components, rubric: 1e308 } }),
+      changed({ components: { ...rollout.components, invented: 0 } }),
+      changed({ cached: 1_000 }),
+      changed({ counts: { ...rollout.counts, persistent_reward: 1e308 } }),
+    ];
+    for (const [n, line] of forged.entries()) {
+      const report = await put(`forged-${n}`, line);
+      expect(report, line).toMatchObject({ imported: 1, refused: 1, complete: true });
+      expect(report.refused_lines).toMatchObject([{ line: 3, reason: 'reward_differs' }]);
+      const [step] = (await detailOf(`forged-${n}`)).steps;
+      expect(step).toMatchObject({ rollouts: 1 });
+    }
+    const invented = await put('counted', changed({ counts: { ...rollout.counts, claims: 1_000_000 } }));
+    expect(invented).toMatchObject({ imported: 2, refused: 0 });
+    expect((await detailOf('counted')).steps).toEqual((await detailOf('forged')).steps);
+    // What the trainer says of a rollout is any number.
+    const told = { ...rollout.counts, outcome: 1.7e308, metrics: { a: -1.7e308 } };
+    await put('told', changed({ counts: told }));
+    for (const sample of ['x', 'y'])
+      await record(at('told', 0, 'g', sample, { outcome: -1.7e308, metrics: { a: 1e308 } }));
+    expect((await detailOf('told')).steps[0]).toMatchObject({ outcome: { rollouts: 3, mean: expect.any(Number) } });
+  });
+
+  it.each(['.', '..'])('cannot be called %s, which no URL can name', async (id) => {
+    const reply = await send(post('/v1/score', at(id, 0, 'g', 's')));
+    expect(await wrongFields(reply.clone())).toEqual(['run.id']);
+    expect(await reply.text()).toContain('and not only');
+    expect(await wrongFields(await send(post('/v1/groups', group(id, 0, 'g', [GOOD]))))).toEqual(['run.id']);
   });
 
   it('are read with flat memory: a page at a time', async () => {

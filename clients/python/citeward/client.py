@@ -158,7 +158,7 @@ class Client:
         Raises:
             CitewardError: the request, the key or a setting is wrong, or the Worker cannot be reached.
         """
-        return body_of(self._send(f"/v1/runs/{quote(run, safe='')}/rubrics", fields))
+        return body_of(self._send(f"/v1/runs/{_segment(run)}/rubrics", fields))
 
     def record_rubric_scores(self, run: str, prompt: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Records the statistics of a group, after which the rules retire and cap
@@ -171,7 +171,7 @@ class Client:
         Raises:
             CitewardError: the request, the key or a setting is wrong, or the Worker cannot be reached.
         """
-        return body_of(self._send(f"/v1/runs/{quote(run, safe='')}/rubrics/{prompt}/scored", fields))
+        return body_of(self._send(f"/v1/runs/{_segment(run)}/rubrics/{_segment(prompt)}/scored", fields))
 
     def close(self) -> None:
         """Stops the threads and closes the connections."""
@@ -218,6 +218,13 @@ class Client:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(self.settings.max_connections, thread_name_prefix="citeward")
             return self._threads
+
+
+def _segment(identifier: str) -> str:
+    """The id as one segment of a path. A URL drops ``.`` and ``..``, even encoded: they are encoded twice, so that the
+    Worker is asked for an id that nothing has."""
+    segment = quote(identifier, safe="")
+    return segment.replace(".", "%252E") if segment in (".", "..") else segment
 
 
 def _without_outcomes(body: Mapping[str, Any]) -> dict[str, Any]:

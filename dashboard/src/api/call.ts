@@ -2,6 +2,7 @@
  * Calls the API of the Worker that served this page. The types of replies come from src/wire/ of the same deployment;
  * replies are not validated here, since zod would double the size of the page.
  */
+import { pathSegment } from '../../../src/text/path-segment.ts';
 import type { Problem } from '../../../src/wire/problem.ts';
 import { apiKey } from '../settings/api-key.ts';
 
@@ -100,9 +101,9 @@ function parsed<T>(text: string): { readonly json: T } | undefined {
 }
 
 export function runPath(run: string): string {
-  return `/v1/runs/${encodeURIComponent(run)}`;
+  return `/v1/runs/${pathSegment(run)}`;
 }
 
 export function fileContentPath(file: string): string {
-  return `/v1/files/${encodeURIComponent(file)}/content`;
+  return `/v1/files/${pathSegment(file)}/content`;
 }

@@ -1,6 +1,7 @@
 /** One batch: progress, failed lines by reason, and retries. */
 
 import { useState } from 'preact/hooks';
+import { pathSegment } from '../../../src/text/path-segment.ts';
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { type CallFailure, callApi, fileContentPath, openApi } from '../api/call.ts';
 import { useApi, usePolling } from '../api/use-api.ts';
@@ -15,7 +16,7 @@ import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
 import { FailedLinesCard } from './failed-lines-card.tsx';
 
 export function BatchView({ id }: { id: string }) {
-  const path = `/v1/batches/${encodeURIComponent(id)}`;
+  const path = `/v1/batches/${pathSegment(id)}`;
   const loading = useApi<BatchReply>(path);
   const { loaded, reload } = loading;
   const [failure, setFailure] = useState<CallFailure | null>(null);

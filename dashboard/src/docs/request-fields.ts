@@ -1,4 +1,5 @@
 /** The fields of a route's example, and the request that they make. */
+import { pathSegment } from '../../../src/text/path-segment.ts';
 import type { CurlBody } from '../api/curl.ts';
 import type { Operation, Route } from './openapi.ts';
 
@@ -45,7 +46,7 @@ export function requestOf(
 ): { readonly path: string; readonly body: CurlBody | null } {
   const values = new Map(fields.map(({ name, value }) => [name, value]));
   const filled = path.replaceAll(/\{([a-z_]+)\}/gu, (_braces, name: string) =>
-    encodeURIComponent(values.get(`path ${name}`) ?? ''),
+    pathSegment(values.get(`path ${name}`) ?? ''),
   );
   const query = valuesIn(values, 'query').filter(([, value]) => value !== '');
   const whole = query.length === 0 ? filled : `${filled}?${new URLSearchParams(query)}`;

@@ -21,8 +21,13 @@ export type ReplayedRun = {
 
 export type LoadedRun =
   | { readonly kind: 'run'; readonly run: ReplayedRun }
-  /** `line`: the first invalid line. `cut_off`: the file ends early. */
-  | { readonly kind: 'refused'; readonly why: 'line' | 'cut_off' | 'too_many' | 'empty'; readonly line: number };
+  | { readonly kind: 'refused'; readonly why: Refusal; readonly line: number };
+
+/**
+ * `line`: the first invalid line. `recipe`: the first rollout whose recipe the file lacks, or has for another family.
+ * `cut_off`: the file ends early.
+ */
+type Refusal = 'line' | 'recipe' | 'cut_off' | 'too_many' | 'empty';
 
 export type OnProgress = (rollouts: number) => void;
 
@@ -53,7 +58,7 @@ export async function readRunFile(
   let isWhole = false;
   const recipes = new Map<string, { name: string | null; recipe: Recipe }>();
   const gathered = new GatheredRows();
-  const refused = (why: 'line' | 'cut_off' | 'too_many' | 'empty'): LoadedRun => ({
+  const refused = (why: Refusal): LoadedRun => ({
     kind: 'refused',
     why,
     line: number,
@@ -74,7 +79,7 @@ export async function readRunFile(
         break;
       }
       case 'rollout':
-        if (!recipes.has(line.rollout.recipe)) return refused('line');
+        if (recipes.get(line.rollout.recipe)?.recipe.family !== line.rollout.facts.family) return refused('recipe');
         gathered.add(line.rollout);
         if (gathered.lines > MAX_ROLLOUTS) return refused('too_many');
         if (gathered.lines % PROGRESS_ROLLOUTS === 0) onProgress(gathered.lines);

@@ -15,6 +15,8 @@ function wordsOf(why: Extract<LoadedRun, { kind: 'refused' }>['why'], line: numb
   switch (why) {
     case 'line':
       return `Line ${line} is not a valid line of a run file of a supported version.`;
+    case 'recipe':
+      return `Line ${line}: the recipe of this rollout is not in the file, or is of another family. Export the run again.`;
     case 'cut_off':
       return `The file is truncated: it ends after line ${line}, without a matching end record.`;
     case 'too_many':

@@ -1,6 +1,8 @@
 /** One prompt of a run: its criteria with their edits, its timeline, and its log. */
+
 import { useMemo } from 'preact/hooks';
 import type { EvolutionRules } from '../../../src/rubrics/evolution-rules.ts';
+import { pathSegment } from '../../../src/text/path-segment.ts';
 import type { PromptRubricsReply } from '../../../src/wire/rubrics.ts';
 import type { RunRollout } from '../../../src/wire/runs.ts';
 import { runPath } from '../api/call.ts';
@@ -17,7 +19,7 @@ import { TimelineCard } from './timeline-card.tsx';
 const NO_EVENTS: readonly LoggedEvent[] = [];
 
 export function PromptView({ run, prompt }: { run: string; prompt: string }) {
-  const loading = useApi<PromptRubricsReply>(`${runPath(run)}/rubrics/${encodeURIComponent(prompt)}`);
+  const loading = useApi<PromptRubricsReply>(`${runPath(run)}/rubrics/${pathSegment(prompt)}`);
   return (
     <>
       <div class="page-head">

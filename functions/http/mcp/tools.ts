@@ -2,20 +2,23 @@
  * The tools of the MCP server. Each one is a request to a route of this Worker with the caller's key, so that scopes,
  * limits, budgets and errors are those of the route.
  */
+
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { originFields, responseSchema, sharedFields } from '../../../src/family/rollout-schema.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
+import { runIdSchema } from '../../../src/runs/row.ts';
 import { explainReward } from '../../../src/scoring/explain-reward.ts';
 import { listed, quotedJson, quotedLine, quotedName } from '../../../src/text/foreign-line.ts';
+import { pathSegment } from '../../../src/text/path-segment.ts';
 import { recipeInputSchema, scoringFields } from '../../../src/wire/score.ts';
 import { citationsSchema } from '../../../src/wire/verify.ts';
 
 /** Sends a request to a route of this Worker as the caller. @param body `undefined` = GET. */
 export type AskRoute = (path: string, body?: unknown) => Promise<Response>;
 
-const runFields = { run: z.string().min(1).describe('Id of a recorded run.') };
+const runFields = { run: runIdSchema.describe('Id of a recorded run.') };
 
 /** No tool changes anything but the stores of judgments, which only grow. */
 const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -87,7 +90,7 @@ export function addTools(server: McpServer, ask: AskRoute): void {
       annotations: READ_ONLY,
     },
     async ({ run, recipe }) => {
-      const reply = await ask(`/v1/runs/${encodeURIComponent(run)}/replay`, { recipe });
+      const reply = await ask(`/v1/runs/${pathSegment(run)}/replay`, { recipe });
       return reply.ok ? replayed(reply) : refused(reply);
     },
   );
@@ -106,7 +109,7 @@ export function addTools(server: McpServer, ask: AskRoute): void {
     },
     async ({ run, step, group, sample }) => {
       const query = new URLSearchParams({ step: String(step), group, sample, detail: 'true' });
-      const reply = await ask(`/v1/runs/${encodeURIComponent(run)}/rollouts?${query}`);
+      const reply = await ask(`/v1/runs/${pathSegment(run)}/rollouts?${query}`);
       if (!reply.ok) return refused(reply);
       const { rollouts } = rolloutsSchema.parse(await reply.json());
       const [rollout] = rollouts;

@@ -29,8 +29,10 @@ import { foundRun, runIdOf } from './runs.ts';
 /** Rollouts that an import stores together, and the size of their lines in UTF-16 code units. */
 const RUN_IMPORT_ROWS = 200;
 const RUN_IMPORT_CHARS = 512 * 1024;
-/** What an import holds at a time: a chunk, and the line that is being read. */
-const RUN_IMPORT_BUFFER_BYTES = 2 * RUN_IMPORT_CHARS + MAX_RUN_IMPORT_LINE_BYTES;
+/** A group is checked as a whole: 64 samples of 16 KB. A larger one is divided. */
+const RUN_IMPORT_GROUP_CHARS = 1024 * 1024;
+/** What an import holds at a time: a group, and the line that is being read. */
+const RUN_IMPORT_BUFFER_BYTES = 2 * RUN_IMPORT_GROUP_CHARS + MAX_RUN_IMPORT_LINE_BYTES;
 
 export const runFileRoutes = new Hono<AppEnvironment>()
   .get('/v1/runs/:id/export', requireScope('score'), async (c) => {
@@ -55,6 +57,7 @@ export const runFileRoutes = new Hono<AppEnvironment>()
       lines: MAX_RUN_IMPORT_LINES,
       chunk: RUN_IMPORT_ROWS,
       chunkChars: RUN_IMPORT_CHARS,
+      groupChars: RUN_IMPORT_GROUP_CHARS,
       listed: MAX_REFUSED_LINES_LISTED,
     };
     return c.json(await importRun(lines, (chunk) => putChunk(ledger, run, chunk), limits));
@@ -115,7 +118,11 @@ function newRollout(rollout: RunFileRollout): NewRollout {
     ...{ step, group, sample, grouping, content, recipe },
     stored: { v, facts, judgments, reward, reason, ...(rubric_set === undefined ? {} : { rubric_set }) },
     statistics: { lacking: incompletenessOf(facts, reward), components, judgments: judgments.length, cached },
-    counts: counts ?? rolloutCounts(facts, { chars: null, findings: null }),
+    // What the facts give is counted here; the file says the rest.
+    counts: {
+      ...counts,
+      ...rolloutCounts(facts, { chars: counts?.chars ?? null, findings: counts?.findings ?? null }),
+    },
     report: null,
     rollout: null,
     imported: { attempt, recorded_at },

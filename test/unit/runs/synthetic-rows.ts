@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { digestJson, sha256 } from '../../../src/digest.ts';
 import type { CarrFacts } from '../../../src/families/carr/facts.ts';
 import type { Facts } from '../../../src/families/composers.ts';
-import { composeGroup, RECIPES, type Recipe } from '../../../src/families/composers.ts';
+import { compose, composeGroup, RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import type { DrTuluFacts } from '../../../src/families/dr-tulu/facts.ts';
 import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
@@ -239,7 +239,8 @@ export function* syntheticRunLines(shape: {
       const judgments = (['rubric', 'citations'] as const).map((kind) => {
         return { kind, key: digest(`key ${kind}`), verdicts: digest(`verdicts ${kind}`) };
       });
-      const components = { rubric: 0.6666666666666666, citation: 0.4444444444444444, format: 1 };
+      const score = compose(row.facts, RECIPES[name]);
+      const components = Object.fromEntries(Object.entries(score.components).map(([of, { value }]) => [of, value]));
       const rollout = { ...row, content: digest('content'), judgments, recipe, components, cached: 0 };
       yield writeRunLine({ kind: 'rollout', rollout });
       n++;
