@@ -33,6 +33,7 @@ const ANONYMOUS = {
   project: DEFAULT_PROJECT,
   scopes: new Set(SCOPES),
   tier: 'standard',
+  expires_at: null,
   isOperator: true,
 } as const;
 
@@ -156,6 +157,7 @@ function configuredKey(presented: Uint8Array, { keys, budgets }: Settings): Prin
         project: DEFAULT_PROJECT,
         scopes,
         tier: 'standard',
+        expires_at: null,
         budgets,
         isOperator: true,
       };
@@ -186,6 +188,7 @@ async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Pro
         project,
         scopes: new Set(scopes),
         tier,
+        expires_at,
         budgets: budgets ?? c.get('settings').budgets,
         isOperator: false,
       };

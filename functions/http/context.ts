@@ -27,6 +27,8 @@ export type Principal = {
   readonly project: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly tier: RateTier;
+  /** When the key expires, in milliseconds since 1970; `null` = never. */
+  readonly expires_at: number | null;
   /** The budgets of the project. */
   readonly budgets: Budgets;
   /** Whether the caller may act for all projects: it has a key of API_KEYS, or no key is needed. */

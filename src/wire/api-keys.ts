@@ -16,7 +16,7 @@ export const PROJECT_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
 /** The project of the keys in API_KEYS, and of requests without a key where they are allowed. */
 export const DEFAULT_PROJECT = 'default';
 
-/** The rate limits of keys (docs/guides/projects.md). */
+/** The rate limits of keys (docs/guides/projects.md), the lowest first. */
 export const RATE_TIERS = ['standard', 'high'] as const;
 export type RateTier = (typeof RATE_TIERS)[number];
 

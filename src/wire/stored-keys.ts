@@ -24,7 +24,12 @@ export const newKeySchema = z.strictObject({
   label: labelSchema.describe('Names the key in lists and logs.'),
   project: projectNameSchema.exactOptional().describe("Default: the caller's. Another one needs an operator's key."),
   scopes: z.array(z.enum(SCOPES)).min(1).describe('Scopes that the caller has.'),
-  expires_in_s: z.int().min(60).max(MAX_KEY_LIFETIME_S).exactOptional().describe('In seconds. Default: never.'),
+  expires_in_s: z
+    .int()
+    .min(60)
+    .max(MAX_KEY_LIFETIME_S)
+    .exactOptional()
+    .describe("In seconds. Default: when the caller's key expires."),
   tier: tierSchema.default('standard'),
 });
 

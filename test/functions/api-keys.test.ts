@@ -153,6 +153,20 @@ describe('a stored key', () => {
     expect((await verify(foreign.key)).status).toBe(200);
   });
 
+  it('makes no key of a higher tier or a longer life than its own, and passes its expiry on', async () => {
+    const grant = (key: string, fields: object) =>
+      send(post('/v1/api-keys', { label: 'x', scopes: ['verify'], ...fields }, bearer(key)));
+    const standard = await make({ scopes: ['verify', 'admin'], expires_in_s: 3600 });
+    await problemOf(await grant(standard.key, { tier: 'high' }), 403, 'operator_needed');
+    await problemOf(await grant(standard.key, { expires_in_s: 3601 }), 403, 'operator_needed');
+    expect((await make({ expires_in_s: 60 }, standard.key)).expires_at).toBe('2026-11-23T12:01:00.000Z');
+    advance(60_000);
+    expect((await make({}, standard.key)).expires_at).toBe(standard.expires_at);
+    const high = await make({ scopes: ['verify', 'admin'], tier: 'high' });
+    expect(await make({ tier: 'high' }, high.key)).toMatchObject({ tier: 'high', expires_at: null });
+    expect((await make({ tier: 'standard' }, high.key)).tier).toBe('standard');
+  });
+
   it('is listed page by page', async () => {
     const made = [];
     for (let n = 0; n < 3; n++) {

@@ -5,6 +5,7 @@
 import { Hono } from 'hono';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { MAX_PROJECT_KEYS } from '../../../src/limits.ts';
+import { RATE_TIERS } from '../../../src/wire/api-keys.ts';
 import { STORED_KEY_BYTES, storedKeyText } from '../../../src/wire/key-text.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import {
@@ -25,10 +26,15 @@ export const apiKeyRoutes = new Hono<AppEnvironment>()
     const { label, project, scopes, expires_in_s, tier } = await readJson(c, newKeySchema);
     const caller = callerOf(c);
     if (project !== undefined && project !== caller.project) checkOperator(c, 'A key of another project');
-    // A key must not make one that may do more.
+    // A key must not make one that may do more, or longer.
     for (const scope of scopes) checkScope(c, { scope, needed_by: 'A caller who makes a key with this scope' });
-    const key = storedKeyText(crypto.getRandomValues(new Uint8Array(STORED_KEY_BYTES)));
+    if (RATE_TIERS.indexOf(tier) > RATE_TIERS.indexOf(caller.tier)) checkOperator(c, 'A key of a higher tier');
     const now = Date.now();
+    const expires_at = expires_in_s === undefined ? caller.expires_at : now + expires_in_s * 1000;
+    if (caller.expires_at !== null && expires_at !== null && expires_at > caller.expires_at) {
+      checkOperator(c, 'A key that outlives the one that makes it');
+    }
+    const key = storedKeyText(crypto.getRandomValues(new Uint8Array(STORED_KEY_BYTES)));
     const made = await new KeyTable(c.env.DB).add({
       sha256: await sha256Hex(key),
       project: project ?? caller.project,
@@ -36,7 +42,7 @@ export const apiKeyRoutes = new Hono<AppEnvironment>()
       scopes: [...new Set(scopes)],
       tier,
       created_at: now,
-      expires_at: expires_in_s === undefined ? null : now + expires_in_s * 1000,
+      expires_at,
     });
     if (made === null) throw new RequestError({ reason: 'key_limit_reached', limit: MAX_PROJECT_KEYS });
     return c.json({ ...keyReply(made), key }, 201);

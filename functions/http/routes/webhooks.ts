@@ -186,6 +186,7 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
     project,
     scopes: new Set<never>(),
     tier: 'standard',
+    expires_at: null,
     // Its object reads the budgets when it scores.
     budgets: NO_BUDGETS,
     isOperator: false,
