@@ -30,7 +30,6 @@ import type { LedgerStores } from './ledger/run-recording.ts';
 import { RunRubrics } from './ledger/run-rubrics.ts';
 import type { Payer } from './projects/budgets.ts';
 import { type JudgmentScope, scopedKv } from './projects/judgment-scope.ts';
-import { payerOf } from './projects/known-payers.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
 import { createKvReasonStore } from './storage/kept-reasons.ts';
@@ -77,7 +76,7 @@ type ConfigFailure = FailureOf<'config_invalid'>;
 export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
   readonly settingsOf: (environment: Environment) => Result<Settings, ConfigFailure>;
   readonly createStores: (environment: Environment, settings: Settings, payer: Payer) => Stores;
-  /** The platform of work that belongs to a project and has no key. @throws StorageError. */
+  /** The platform of work that belongs to a project and has no key. */
   readonly createProjectPlatform: (
     environment: Environment,
     callClass: CallClass,
@@ -141,8 +140,7 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
   const createProjectPlatform: PlatformFactory['createProjectPlatform'] = async (environment, callClass, project) => {
     const settings = settingsOf(environment);
     if (!settings.ok) return settings;
-    const payer = await payerOf(environment.DB, project, settings.value.budgets);
-    return createPlatform(environment, { callClass, payer });
+    return createPlatform(environment, { callClass, payer: { project, budgets: settings.value.budgets } });
   };
 
   return { backendsOf, settingsOf, createStores, createPlatform, createProjectPlatform };

@@ -1,11 +1,12 @@
 /**
- * Counts the judge calls of a desk against the daily budgets of projects. The desk reserves a part of a budget in D1
- * and counts within it, so most calls ask nobody, and all desks together never exceed the budget of calls. What a desk
- * has not used for some seconds it gives back.
+ * Counts the judge calls of a desk by project, and holds them to the daily budgets. The desk reserves a part of a budget
+ * in D1 and counts within it, so most calls ask nobody, and all desks together never exceed the budget of calls. Every
+ * few seconds it tells D1 what was used, reads the budgets again, and gives back what it has not used.
  */
 
 import { StorageError } from '../../service/storage-error.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { type Budgets, dayOf, type Payer, renewalAfter } from '../projects/budgets.ts';
 import type { BudgetAmounts, ProjectTable } from '../projects/project-table.ts';
 
@@ -13,16 +14,16 @@ import type { BudgetAmounts, ProjectTable } from '../projects/project-table.ts';
 const LEASED_SHARE = 1 / 16;
 const MAX_LEASED_CALLS = 1_000;
 const MAX_LEASED_TOKENS = 5_000_000;
-/** After a refusal the desk asks again after this time: the budget may have been raised. */
-const REFUSAL_MS = 10_000;
-/** An unused reservation is given back after this time, before the platform may evict the object. */
-const IDLE_MS = 10_000;
+/** How long budgets count as they were read, and how long a refusal lasts: a change takes effect within this time. */
+const FRESH_MS = 5_000;
+/** Under traffic D1 is told more often than that, so that no call waits. */
+const REPORT_MS = 4_000;
 
 export type LeaseParts = {
-  readonly table: Pick<ProjectTable, 'lease' | 'giveBack'>;
+  readonly table: Pick<ProjectTable, 'exchange'>;
   /** A clock in milliseconds since 1970. */
   readonly now: () => number;
-  readonly idleMs?: number;
+  readonly reportMs?: number;
 };
 
 /** The permission for one call. Exactly one of the two methods is called, once. */
@@ -37,34 +38,41 @@ type Admission =
   | { readonly ok: true; readonly allowance: Allowance }
   | { readonly ok: false; readonly failure: JudgeFailure };
 
-/** What is left of the reservations of one project on one day. */
-type Lease = {
-  readonly payer: Payer;
-  readonly day: string;
-  calls: number;
-  tokens: number;
-  /** Calls that are admitted and not settled. */
-  open: number;
-  usedAt: number;
-  /** Whether a timer will look whether the reservation is idle. */
-  isWatched: boolean;
-  renewal: Promise<void> | null;
-  /** Until when nothing is asked, because the budget was used up; and all that was used. */
-  refused: { readonly until: number; readonly used: BudgetAmounts } | null;
-};
+type Amounts = { calls: number; tokens: number };
 
-const FREE: Allowance = { spend: () => undefined, cancel: () => undefined };
+/** What a desk knows about one project on one day. */
+type Lease = {
+  readonly project: string;
+  readonly day: string;
+  /** As they were read last, and when. */
+  budgets: Budgets;
+  read_at: number;
+  /** What D1 counts as reserved by this desk. */
+  readonly held: Amounts;
+  /** What was used since D1 was told. */
+  readonly spent: Amounts;
+  /** The estimates of calls that are admitted and not settled. */
+  readonly open: Amounts;
+  usedAt: number;
+  isWatched: boolean;
+  /** The exchange with D1 that runs. */
+  exchange: Promise<void> | null;
+  /** Whether it gives everything back, so that no call may use it. */
+  isEnding: boolean;
+  /** All that is used or reserved, if the last exchange brought no room. */
+  refused: BudgetAmounts | null;
+};
 
 export class BudgetLeases {
   readonly #table: LeaseParts['table'];
   readonly #now: () => number;
-  readonly #idleMs: number;
+  readonly #reportMs: number;
   readonly #leases = new Map<string, Lease>();
 
-  constructor({ table, now, idleMs = IDLE_MS }: LeaseParts) {
+  constructor({ table, now, reportMs = REPORT_MS }: LeaseParts) {
     this.#table = table;
     this.#now = now;
-    this.#idleMs = idleMs;
+    this.#reportMs = reportMs;
   }
 
   /**
@@ -73,122 +81,171 @@ export class BudgetLeases {
    * @param desks number of desks that share the budget.
    */
   async admit(payer: Payer, tokens: number, desks: number): Promise<Admission> {
-    const { judge_calls_per_day, judge_tokens_per_day } = payer.budgets;
-    if (judge_calls_per_day === null && judge_tokens_per_day === null) return { ok: true, allowance: FREE };
     const lease = this.#leaseOf(payer);
-    const size = sizeOf(payer.budgets, desks);
-    // Other calls may take what a renewal brings.
-    while (!hasRoom(lease)) {
-      const { refused } = lease;
-      if (refused !== null && refused.until > this.#now()) {
-        return { ok: false, failure: usedUp(payer.budgets, refused.used, this.#now()) };
+    this.#watch(lease, payer, desks);
+    for (;;) {
+      if (!lease.isEnding && this.#isFresh(lease)) {
+        if (hasRoom(lease)) break;
+        if (lease.refused !== null) return { ok: false, failure: usedUp(lease.budgets, lease.refused, this.#now()) };
       }
-      lease.renewal ??= this.#renew(lease, payer.budgets, size);
       try {
-        await lease.renewal;
+        // Other calls may take what an exchange brings.
+        await this.#exchange(lease, payer, desks);
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
-        return { ok: false, failure: BUDGET_UNREADABLE };
+        if (!this.#isKnown(lease) || !hasRoom(lease)) return { ok: false, failure: BUDGET_UNREADABLE };
+        // While D1 fails, the budgets count as they were read, and a reservation may be used.
+        lease.read_at = this.#now();
       }
     }
-    lease.calls--;
-    lease.tokens -= tokens;
-    lease.open++;
-    this.#renewAhead(lease, size);
+    lease.open.calls++;
+    lease.open.tokens += tokens;
+    if (isLow(lease, desks) && lease.refused === null) this.#exchangeLater(lease, payer, desks);
     return { ok: true, allowance: this.#allowance(lease, tokens) };
   }
 
-  #leaseOf(payer: Payer): Lease {
+  #leaseOf({ project, budgets }: Payer): Lease {
     const day = dayOf(this.#now());
-    const name = `${day} ${payer.project}`;
+    const name = nameOf(project, day);
     const lease = this.#leases.get(name) ?? {
-      payer,
+      project,
       day,
-      calls: 0,
-      tokens: 0,
-      open: 0,
+      budgets,
+      read_at: Number.NEGATIVE_INFINITY,
+      held: { calls: 0, tokens: 0 },
+      spent: { calls: 0, tokens: 0 },
+      open: { calls: 0, tokens: 0 },
       usedAt: this.#now(),
       isWatched: false,
-      renewal: null,
+      exchange: null,
+      isEnding: false,
       refused: null,
     };
     this.#leases.set(name, lease);
     return lease;
   }
 
-  async #renew(lease: Lease, budgets: Budgets, size: BudgetAmounts): Promise<void> {
-    try {
-      // Tokens that were used beyond the last reservation are reserved now.
-      const wanted = {
-        calls: Math.max(0, size.calls - lease.calls),
-        tokens: Math.max(0, size.tokens - lease.tokens),
-      };
-      const { granted, used } = await this.#table.lease(lease.payer.project, lease.day, budgets, wanted);
-      lease.calls += granted.calls;
-      lease.tokens += granted.tokens;
-      lease.refused = hasRoom(lease) ? null : { until: this.#now() + REFUSAL_MS, used };
-    } finally {
-      lease.renewal = null;
-      lease.usedAt = this.#now();
-      this.#watch(lease);
+  /** The budgets of the project `default` are settings: they need not be read, and only a limit asks D1 for its part. */
+  #isKnown({ project, read_at }: Lease): boolean {
+    return project === DEFAULT_PROJECT || read_at > Number.NEGATIVE_INFINITY;
+  }
+
+  #isFresh(lease: Lease): boolean {
+    const isUnlimited = roomOf(lease) === Number.POSITIVE_INFINITY;
+    if (lease.project === DEFAULT_PROJECT && isUnlimited) return true;
+    return lease.read_at + FRESH_MS > this.#now();
+  }
+
+  /** Tells D1 what was used and reserves more; one at a time. @param ends gives the reservation back instead. */
+  #exchange(lease: Lease, payer: Payer, desks: number, ends = false): Promise<void> {
+    if (lease.exchange !== null) return lease.exchange;
+    lease.isEnding = ends;
+    const exchange = this.#exchangeNow(lease, payer, desks, ends).finally(() => {
+      lease.exchange = null;
+      lease.isEnding = false;
+    });
+    lease.exchange = exchange;
+    return exchange;
+  }
+
+  async #exchangeNow(lease: Lease, { budgets: usual }: Payer, desks: number, ends: boolean): Promise<void> {
+    for (;;) {
+      const { project, day, budgets, held, open } = lease;
+      const spent = { ...lease.spent };
+      const size = ends ? { calls: 0, tokens: 0 } : sizeOf(budgets, desks);
+      const target = { calls: open.calls + size.calls, tokens: open.tokens + size.tokens };
+      const { own, reserved, total } = await this.#table.exchange(project, day, { budgets, held, spent, open, target });
+      lease.spent.calls -= spent.calls;
+      lease.spent.tokens -= spent.tokens;
+      Object.assign(held, reserved);
+      const current = own ?? usual;
+      const isChanged =
+        current.judge_calls_per_day !== budgets.judge_calls_per_day ||
+        current.judge_tokens_per_day !== budgets.judge_tokens_per_day;
+      lease.budgets = current;
+      lease.read_at = this.#now();
+      lease.refused = ends || hasRoom(lease) ? null : total;
+      // The part was of other budgets.
+      if (!isChanged || ends) return;
     }
   }
 
-  /** Reserves more before the reservation is used up, so that no call waits. */
-  #renewAhead(lease: Lease, size: BudgetAmounts): void {
-    const isLow = lease.calls < size.calls / 2 || lease.tokens < size.tokens / 2;
-    const isRefused = lease.refused !== null && lease.refused.until > this.#now();
-    if (!isLow || isRefused || lease.renewal !== null || size.calls === 1) return;
-    lease.renewal = this.#renew(lease, lease.payer.budgets, size).catch((error: unknown) => {
-      // The storage has logged it; the next call that needs the reservation asks again.
+  /** The same without waiting. The storage logs a failure, and the next call that needs the reservation asks again. */
+  #exchangeLater(lease: Lease, payer: Payer, desks: number, ends = false): void {
+    this.#exchange(lease, payer, desks, ends).catch((error: unknown) => {
       if (!(error instanceof StorageError)) throw error;
     });
   }
 
   #allowance(lease: Lease, estimate: number): Allowance {
-    const settle = (calls: number, tokens: number): void => {
-      lease.calls += calls;
-      lease.tokens += tokens;
-      lease.open--;
+    const settle = (): void => {
+      lease.open.calls--;
+      lease.open.tokens -= estimate;
       lease.usedAt = this.#now();
-      this.#watch(lease);
     };
-    return { spend: (tokens) => settle(0, estimate - tokens), cancel: () => settle(1, estimate) };
+    return {
+      spend: (tokens) => {
+        settle();
+        lease.spent.calls++;
+        lease.spent.tokens += tokens;
+      },
+      cancel: settle,
+    };
   }
 
-  /** Gives a reservation back once it is idle. */
-  #watch(lease: Lease): void {
+  /** Reports until the project has been idle for a while; then gives its reservation back and forgets it. */
+  #watch(lease: Lease, payer: Payer, desks: number): void {
     if (lease.isWatched) return;
     lease.isWatched = true;
     setTimeout(() => {
       lease.isWatched = false;
-      const isIdle = lease.open === 0 && lease.renewal === null && this.#now() >= lease.usedAt + this.#idleMs;
-      if (isIdle) void this.#giveBack(lease);
-      else this.#watch(lease);
-    }, this.#idleMs);
-  }
-
-  async #giveBack(lease: Lease): Promise<void> {
-    this.#leases.delete(`${lease.day} ${lease.payer.project}`);
-    const { calls, tokens } = lease;
-    if (calls === 0 && tokens === 0) return;
-    try {
-      await this.#table.giveBack(lease.payer.project, lease.day, { calls, tokens });
-    } catch (error) {
-      // The reservation stays counted.
-      if (!(error instanceof StorageError)) throw error;
-    }
+      const { held, spent, open } = lease;
+      const isIdle = open.calls === 0 && this.#now() >= lease.usedAt + this.#reportMs;
+      if (isIdle && isNothing(held) && isNothing(spent) && lease.exchange === null) {
+        this.#leases.delete(nameOf(lease.project, lease.day));
+        return;
+      }
+      if (isIdle || !isNothing(spent)) this.#exchangeLater(lease, payer, desks, isIdle);
+      this.#watch(lease, payer, desks);
+    }, this.#reportMs);
   }
 }
 
-function hasRoom({ calls, tokens }: Lease): boolean {
-  return calls >= 1 && tokens > 0;
+function nameOf(project: string, day: string): string {
+  return `${day} ${project}`;
 }
 
-/** How much a desk reserves at a time. */
+function isNothing({ calls, tokens }: Amounts): boolean {
+  return calls === 0 && tokens === 0;
+}
+
+/** The calls that may still be admitted, as far as each budget decides; tokens are known at the end of a call. */
+function roomOf({ budgets, held, spent, open }: Lease): number {
+  const { judge_calls_per_day, judge_tokens_per_day } = budgets;
+  const calls = judge_calls_per_day === null ? Number.POSITIVE_INFINITY : held.calls - spent.calls - open.calls;
+  const hasTokens = judge_tokens_per_day === null || held.tokens - spent.tokens - open.tokens > 0;
+  return hasTokens ? calls : 0;
+}
+
+function hasRoom(lease: Lease): boolean {
+  return roomOf(lease) >= 1;
+}
+
+/** Whether less than half of the usual part is left. */
+function isLow(lease: Lease, desks: number): boolean {
+  const { budgets, held, spent, open } = lease;
+  const size = sizeOf(budgets, desks);
+  if (size.calls <= 1 && size.tokens <= 1) return false;
+  return (
+    (budgets.judge_calls_per_day !== null && held.calls - spent.calls - open.calls < size.calls / 2) ||
+    (budgets.judge_tokens_per_day !== null && held.tokens - spent.tokens - open.tokens < size.tokens / 2)
+  );
+}
+
+/** How much a desk reserves at a time; nothing of what has no limit. */
 function sizeOf({ judge_calls_per_day, judge_tokens_per_day }: Budgets, desks: number): BudgetAmounts {
   const share = (limit: number | null, most: number): number =>
-    Math.max(1, Math.min(most, Math.floor(((limit ?? Number.MAX_SAFE_INTEGER) * LEASED_SHARE) / desks)));
+    limit === null ? 0 : Math.max(1, Math.min(most, Math.floor((limit * LEASED_SHARE) / desks)));
   return {
     calls: share(judge_calls_per_day, MAX_LEASED_CALLS),
     tokens: share(judge_tokens_per_day, MAX_LEASED_TOKENS),
@@ -205,7 +262,7 @@ function usedUp(budgets: Budgets, used: BudgetAmounts, now: number): JudgeFailur
   const renews_at = new Date(renewal).toISOString();
   return {
     reason: 'judge_budget_exhausted',
-    detail: `the project has used ${amount} of its budget ${name} of ${limit}; it renews at ${renews_at}`,
+    detail: `the project has used or reserved ${amount} of its budget ${name} of ${limit}; it renews at ${renews_at}`,
     retryable: true,
     retry_after_s: Math.ceil((renewal - now) / 1000),
     budget: { name, limit, used: amount, renews_at },

@@ -83,7 +83,7 @@ export function checkOperator(c: Context, needed_by: string): void {
 
 /** @throws RequestError if the caller is unknown. */
 async function callerIn(c: Context): Promise<Principal> {
-  const { keys, allowAnonymous, budgets } = c.get('settings');
+  const { keys, allowAnonymous } = c.get('settings');
   const presented = presentedKey(c.req.header('authorization'), c.req.path.startsWith(ADAPTER_PATHS)) ?? keyOfVendor(c);
   if (presented === null && keys.length > 0) throw new RequestError({ reason: 'key_missing' });
   const found = presented === null ? null : await principalOf(c, presented);
@@ -91,7 +91,7 @@ async function callerIn(c: Context): Promise<Principal> {
   if (keys.length > 0) throw new RequestError({ reason: 'key_unknown' });
   if (allowAnonymous) {
     refuseWebPages(c);
-    return { ...ANONYMOUS, budgets };
+    return ANONYMOUS;
   }
   throw new RequestError({ reason: 'auth_unconfigured' });
 }
@@ -145,7 +145,7 @@ async function principalOf(c: Context, { bytes, only }: PresentedKey): Promise<P
   return { ...found, scopes: found.scopes.has(only) ? new Set([only]) : new Set(), isOperator: false };
 }
 
-function configuredKey(presented: Uint8Array, { keys, budgets }: Settings): Principal | null {
+function configuredKey(presented: Uint8Array, { keys }: Settings): Principal | null {
   // Compares all keys, each in constant time, so that the duration reveals neither which key matched nor how much of
   // it.
   let found: Principal | null = null;
@@ -158,7 +158,6 @@ function configuredKey(presented: Uint8Array, { keys, budgets }: Settings): Prin
         scopes,
         tier: 'standard',
         expires_at: null,
-        budgets,
         isOperator: true,
       };
     }
@@ -181,7 +180,6 @@ async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Pro
     case 'known': {
       const { id, label, project, scopes, tier, expires_at } = found.key;
       if (expires_at !== null && expires_at <= Date.now()) throw new RequestError({ reason: 'key_expired' });
-      const budgets = project === DEFAULT_PROJECT ? null : found.budgets;
       return {
         name: label,
         id,
@@ -189,7 +187,6 @@ async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Pro
         scopes: new Set(scopes),
         tier,
         expires_at,
-        budgets: budgets ?? c.get('settings').budgets,
         isOperator: false,
       };
     }

@@ -15,7 +15,7 @@ import type { Lease, Leases } from '../leases.ts';
 import type { Lookups } from '../lookups.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
-import type { Budgets, Payer } from '../projects/budgets.ts';
+import type { Payer } from '../projects/budgets.ts';
 import type { KnownKeys } from '../projects/known-keys.ts';
 
 /** The authenticated caller: an API key, a webhook endpoint, or `anonymous`. */
@@ -29,8 +29,6 @@ export type Principal = {
   readonly tier: RateTier;
   /** When the key expires, in milliseconds since 1970; `null` = never. */
   readonly expires_at: number | null;
-  /** The budgets of the project. */
-  readonly budgets: Budgets;
   /** Whether the caller may act for all projects: it has a key of API_KEYS, or no key is needed. */
   readonly isOperator: boolean;
 };
@@ -89,8 +87,7 @@ export function projectOf(c: Context): string {
 
 /** The caller's project as the one that pays for judge calls. */
 function payerOf(c: Context): Payer {
-  const { project, budgets } = callerOf(c);
-  return { project, budgets };
+  return { project: projectOf(c), budgets: c.get('settings').budgets };
 }
 
 /** The stores of the caller's project. Verification uses none, so they are created on demand. */

@@ -8,7 +8,7 @@ export type Budgets = {
 
 export const NO_BUDGETS: Budgets = { judge_calls_per_day: null, judge_tokens_per_day: null };
 
-/** The project that a judge call is counted for, and its budgets. */
+/** The project that a judge call is counted for, and its budgets if it has none of its own: those of the settings. */
 export type Payer = { readonly project: string; readonly budgets: Budgets };
 
 const DAY_MS = 24 * 60 * 60 * 1000;

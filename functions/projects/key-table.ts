@@ -5,7 +5,6 @@ import { MAX_PROJECT_KEYS } from '../../src/limits.ts';
 import { RATE_TIERS, type RateTier, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/stored.ts';
-import type { Budgets } from './budgets.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long the row of a revoked or expired key is kept, so that the audit names it. */
@@ -28,9 +27,6 @@ export type StoredKey = {
   readonly revoked_at: number | null;
 };
 
-/** A key with the budgets of its project. */
-export type KeyWithBudgets = { readonly key: StoredKey; readonly budgets: Budgets | null };
-
 type NewKey = Pick<StoredKey, 'project' | 'label' | 'scopes' | 'tier' | 'created_at' | 'expires_at'> & {
   /** SHA-256 of the key's text, in hex. */
   readonly sha256: string;
@@ -38,7 +34,7 @@ type NewKey = Pick<StoredKey, 'project' | 'label' | 'scopes' | 'tier' | 'created
 
 type KeyPage = { readonly keys: readonly StoredKey[]; readonly has_more: boolean };
 
-const COLUMNS = 'id, api_keys.project, label, scopes, tier, created_at, expires_at, last_used_at, revoked_at';
+const COLUMNS = 'id, project, label, scopes, tier, created_at, expires_at, last_used_at, revoked_at';
 const isScope = (name: string): name is Scope => SCOPES.some((scope) => scope === name);
 
 /** A key that a later version made keeps, after a rollback, what this version knows: fewer scopes, the lowest tier. */
@@ -52,11 +48,6 @@ const columnsSchema = z.object({
   expires_at: z.int().nullable(),
   last_used_at: z.int().nullable(),
   revoked_at: z.int().nullable(),
-});
-const budgetColumnsSchema = z.object({
-  of_project: z.string().nullable(),
-  judge_calls_per_day: z.int().nullable(),
-  judge_tokens_per_day: z.int().nullable(),
 });
 
 /** Every method throws StorageError if D1 fails. */
@@ -86,27 +77,19 @@ export class KeyTable {
   }
 
   /** Finds a key that is not revoked, by the SHA-256 of its text in hex, and notes that it is used. */
-  async use(sha256: string, now: number): Promise<KeyWithBudgets | null> {
+  async use(sha256: string, now: number): Promise<StoredKey | null> {
     const row = await this.#run('use', (db) =>
-      db
-        .prepare(
-          `SELECT ${COLUMNS}, projects.project AS of_project, judge_calls_per_day, judge_tokens_per_day
-           FROM api_keys LEFT JOIN projects ON projects.project = api_keys.project
-           WHERE sha256 = ? AND revoked_at IS NULL`,
-        )
-        .bind(sha256)
-        .first(),
+      db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE sha256 = ? AND revoked_at IS NULL`).bind(sha256).first(),
     );
     if (row === null) return null;
     const key = columnsSchema.parse(row);
-    const { of_project, judge_calls_per_day, judge_tokens_per_day } = budgetColumnsSchema.parse(row);
     const hour = now - (now % LAST_USE_STEP_MS);
     if (key.last_used_at === null || key.last_used_at < hour) {
       await this.#run('used', (db) =>
         db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?').bind(hour, key.id).run(),
       );
     }
-    return { key, budgets: of_project === null ? null : { judge_calls_per_day, judge_tokens_per_day } };
+    return key;
   }
 
   /** One page, the newest first; null if `after` is unknown. @param project `null` = all projects. */

@@ -6,7 +6,7 @@
 import { StorageError } from '../../service/storage-error.ts';
 import { createRecentlyUsed, type RecentlyUsed } from '../../src/recently-used.ts';
 import type { Lookups } from '../lookups.ts';
-import type { KeyTable, KeyWithBudgets } from './key-table.ts';
+import type { KeyTable, StoredKey } from './key-table.ts';
 
 /** How long a key counts as it was read. */
 const KEY_CACHE_MS = 45_000;
@@ -17,10 +17,10 @@ const KEY_OUTAGE_MS = 10 * 60 * 1000;
 /** Keys that are remembered; as many unknown ones. */
 const MAX_REMEMBERED = 2_048;
 
-type Known = KeyWithBudgets & { readonly read_at: number; refreshed_by: number };
+type Known = { readonly key: StoredKey; readonly read_at: number; refreshed_by: number };
 
 type Found =
-  | ({ readonly status: 'known' } & KeyWithBudgets)
+  | { readonly status: 'known'; readonly key: StoredKey }
   | { readonly status: 'unknown' }
   | { readonly status: 'too_many'; readonly retry_after_s: number };
 
@@ -48,14 +48,14 @@ export class KnownKeys {
     const now = this.#now();
     const known = this.#knownOf(sha256);
     if (known === undefined) return this.#findUnseen(table, sha256, address);
-    if (known.read_at + KEY_CACHE_MS > now || known.refreshed_by > now) return foundOf(known);
+    if (known.read_at + KEY_CACHE_MS > now || known.refreshed_by > now) return { status: 'known', key: known.key };
     known.refreshed_by = now + REFRESH_MS;
     try {
       const read = await this.#read(table, sha256);
-      if (read !== null) return foundOf(read);
+      if (read !== null) return { status: 'known', key: read };
     } catch (error) {
       if (!(error instanceof StorageError) || known.read_at + KEY_OUTAGE_MS <= now) throw error;
-      return foundOf(known);
+      return { status: 'known', key: known.key };
     }
     this.forget(sha256);
     return { status: 'unknown' };
@@ -68,11 +68,11 @@ export class KnownKeys {
     const looked = await this.#lookups.find(address, async () => {
       // Another request may have read it meanwhile. An unknown key counts once, however often it is sent.
       if (isUnknown()) return 'unknown';
-      return this.#knownOf(sha256) ?? this.#read(table, sha256);
+      return this.#knownOf(sha256)?.key ?? this.#read(table, sha256);
     });
     switch (looked.status) {
       case 'found':
-        return looked.value === 'unknown' ? { status: 'unknown' } : foundOf(looked.value);
+        return looked.value === 'unknown' ? { status: 'unknown' } : { status: 'known', key: looked.value };
       case 'refused':
         return { status: 'too_many', retry_after_s: looked.retry_after_s };
       case 'missing':
@@ -81,12 +81,12 @@ export class KnownKeys {
   }
 
   /** Reads a key and remembers it, or that nobody has it. */
-  async #read(table: KeyTable, sha256: string): Promise<KeyWithBudgets | null> {
+  async #read(table: KeyTable, sha256: string): Promise<StoredKey | null> {
     const now = this.#now();
-    const read = await table.use(sha256, now);
-    if (read === null) this.#unknown.add(sha256, now + KEY_CACHE_MS, 1);
-    else this.#known.add(sha256, { ...read, read_at: now, refreshed_by: 0 }, 1);
-    return read;
+    const key = await table.use(sha256, now);
+    if (key === null) this.#unknown.add(sha256, now + KEY_CACHE_MS, 1);
+    else this.#known.add(sha256, { key, read_at: now, refreshed_by: 0 }, 1);
+    return key;
   }
 
   #knownOf(sha256: string): Known | undefined {
@@ -98,8 +98,4 @@ export class KnownKeys {
   forget(sha256: string): void {
     this.#known.add(sha256, 'forgotten', 1);
   }
-}
-
-function foundOf({ key, budgets }: KeyWithBudgets): Found {
-  return { status: 'known', key, budgets };
 }

@@ -7,8 +7,31 @@ import { type Budgets, dayOf } from './budgets.ts';
 /** Judge calls and the tokens of their prompts and replies. */
 export type BudgetAmounts = { readonly calls: number; readonly tokens: number };
 
-/** A part of the budgets of a day that was reserved, and all that is used or reserved now. */
-type Lease = { readonly granted: BudgetAmounts; readonly used: BudgetAmounts };
+/** What a desk tells about a day, and what it wants. */
+type Exchange = {
+  /** The budgets that its wishes are for. */
+  readonly budgets: Budgets;
+  /** What it has reserved, by its last exchange. */
+  readonly held: BudgetAmounts;
+  /** What was used since, beyond the reservation or not. */
+  readonly spent: BudgetAmounts;
+  /** What it must keep reserved for calls that run. */
+  readonly open: BudgetAmounts;
+  /** What it wants to have reserved; less than it has = it gives the rest back. */
+  readonly target: BudgetAmounts;
+};
+
+type Exchanged = {
+  /** The budgets of the project now; `null` = it has none of its own. */
+  readonly own: Budgets | null;
+  /** What the desk has reserved now. */
+  readonly reserved: BudgetAmounts;
+  /** What is used or reserved of the day, by all desks. */
+  readonly total: BudgetAmounts;
+};
+
+/** What was used of a day, and what desks have reserved besides. */
+type Use = { readonly used: BudgetAmounts; readonly reserved: BudgetAmounts };
 
 /** How long the use of a day is kept. */
 const USE_MEMORY_MS = 90 * 24 * 60 * 60 * 1000;
@@ -17,10 +40,15 @@ const budgetsSchema = z.object({
   judge_calls_per_day: z.int().nullable(),
   judge_tokens_per_day: z.int().nullable(),
 });
-const useSchema = z.object({ calls: z.int(), tokens: z.int() });
+const totalSchema = z.object({ calls: z.int(), tokens: z.int() });
+const useSchema = totalSchema.extend({ reserved_calls: z.int(), reserved_tokens: z.int() });
 const NOTHING: BudgetAmounts = { calls: 0, tokens: 0 };
 
-const USE = 'SELECT judge_calls AS calls, judge_tokens AS tokens FROM budget_use WHERE project = ?1 AND day = ?2';
+const OWN = 'SELECT judge_calls_per_day, judge_tokens_per_day FROM projects WHERE project = ?1';
+/** `judge_calls` and `judge_tokens` include what is reserved. */
+const TOTAL = 'SELECT judge_calls AS calls, judge_tokens AS tokens FROM budget_use WHERE project = ?1 AND day = ?2';
+const USE = `SELECT judge_calls AS calls, judge_tokens AS tokens, reserved_calls, reserved_tokens FROM budget_use
+  WHERE project = ?1 AND day = ?2`;
 
 /** Every method throws StorageError if D1 fails. */
 export class ProjectTable {
@@ -32,12 +60,7 @@ export class ProjectTable {
 
   /** The budgets of a project; null if it has none of its own. */
   async budgets(project: string): Promise<Budgets | null> {
-    const row = await this.#run('find', (db) =>
-      db
-        .prepare('SELECT judge_calls_per_day, judge_tokens_per_day FROM projects WHERE project = ?')
-        .bind(project)
-        .first(),
-    );
+    const row = await this.#run('find', (db) => db.prepare(OWN).bind(project).first());
     return row === null ? null : budgetsSchema.parse(row);
   }
 
@@ -54,55 +77,62 @@ export class ProjectTable {
     );
   }
 
-  /** What a project has used of a day, with what desks have reserved. */
-  async used(project: string, day: string): Promise<BudgetAmounts> {
+  /** What a project has used of a day, as far as the desks have told. */
+  async use(project: string, day: string): Promise<Use> {
     const row = await this.#run('used', (db) => db.prepare(USE).bind(project, day).first());
-    return row === null ? NOTHING : useSchema.parse(row);
+    if (row === null) return { used: NOTHING, reserved: NOTHING };
+    const { calls, tokens, reserved_calls, reserved_tokens } = useSchema.parse(row);
+    return {
+      used: { calls: calls - reserved_calls, tokens: tokens - reserved_tokens },
+      reserved: { calls: reserved_calls, tokens: reserved_tokens },
+    };
   }
 
   /**
-   * Reserves a part of the budgets of a day: as much as is wanted, or what is left. All reservations together never
-   * exceed the budgets.
+   * Counts what a desk has used, and changes what it has reserved: to its target, or as far as the budgets allow. All
+   * reservations together never exceed the budgets that the desks know.
    */
-  async lease(project: string, day: string, budgets: Budgets, wanted: BudgetAmounts): Promise<Lease> {
-    const [, before, , after] = await this.#run('lease', (db) =>
+  async exchange(project: string, day: string, { budgets, held, spent, open, target }: Exchange): Promise<Exchanged> {
+    const kept = { calls: Math.max(0, held.calls - spent.calls), tokens: Math.max(0, held.tokens - spent.tokens) };
+    const calls = changeOf(budgets.judge_calls_per_day, kept.calls, open.calls, target.calls);
+    const tokens = changeOf(budgets.judge_tokens_per_day, kept.tokens, open.tokens, target.tokens);
+    const [own, , , before, , after] = await this.#run('exchange', (db) =>
       db.batch([
+        db.prepare(OWN).bind(project),
         db
           .prepare('INSERT OR IGNORE INTO budget_use (project, day, judge_calls, judge_tokens) VALUES (?, ?, 0, 0)')
           .bind(project, day),
-        db.prepare(USE).bind(project, day),
         db
           .prepare(
-            `UPDATE budget_use SET judge_calls = judge_calls + max(0, min(?3, ?4 - judge_calls)),
-               judge_tokens = judge_tokens + max(0, min(?5, ?6 - judge_tokens)) WHERE project = ?1 AND day = ?2`,
+            `UPDATE budget_use SET judge_calls = judge_calls + ?3, judge_tokens = judge_tokens + ?4,
+               reserved_calls = reserved_calls + ?5, reserved_tokens = reserved_tokens + ?6
+             WHERE project = ?1 AND day = ?2`,
           )
           .bind(
-            project,
-            day,
-            wanted.calls,
-            budgets.judge_calls_per_day ?? Number.MAX_SAFE_INTEGER,
-            wanted.tokens,
-            budgets.judge_tokens_per_day ?? Number.MAX_SAFE_INTEGER,
+            ...[project, day, spent.calls + kept.calls - held.calls, spent.tokens + kept.tokens - held.tokens],
+            ...[kept.calls - held.calls, kept.tokens - held.tokens],
           ),
-        db.prepare(USE).bind(project, day),
+        db.prepare(TOTAL).bind(project, day),
+        db
+          .prepare(
+            `UPDATE budget_use SET judge_calls = judge_calls + max(?3, min(?4, ?5 - judge_calls)),
+               reserved_calls = reserved_calls + max(?3, min(?4, ?5 - judge_calls)),
+               judge_tokens = judge_tokens + max(?6, min(?7, ?8 - judge_tokens)),
+               reserved_tokens = reserved_tokens + max(?6, min(?7, ?8 - judge_tokens))
+             WHERE project = ?1 AND day = ?2`,
+          )
+          .bind(project, day, ...calls, ...tokens),
+        db.prepare(TOTAL).bind(project, day),
       ]),
     );
-    const had = useSchema.parse(before?.results[0]);
-    const used = useSchema.parse(after?.results[0]);
-    return { granted: { calls: used.calls - had.calls, tokens: used.tokens - had.tokens }, used };
-  }
-
-  /** Gives back what was reserved and not used. A negative amount was used beyond the reservation. */
-  async giveBack(project: string, day: string, { calls, tokens }: BudgetAmounts): Promise<void> {
-    await this.#run('give_back', (db) =>
-      db
-        .prepare(
-          `UPDATE budget_use SET judge_calls = judge_calls - ?3, judge_tokens = judge_tokens - ?4
-           WHERE project = ?1 AND day = ?2`,
-        )
-        .bind(project, day, calls, tokens)
-        .run(),
-    );
+    const [row] = own?.results ?? [];
+    const had = totalSchema.parse(before?.results[0]);
+    const total = totalSchema.parse(after?.results[0]);
+    const reserved = {
+      calls: kept.calls + total.calls - had.calls,
+      tokens: kept.tokens + total.tokens - had.tokens,
+    };
+    return { own: row === undefined ? null : budgetsSchema.parse(row), reserved, total };
   }
 
   /** Deletes the use of days long ago. @param now milliseconds since 1970. */
@@ -118,4 +148,10 @@ export class ProjectTable {
   #run<T>(operation: string, work: (db: D1Database) => Promise<T>): Promise<T> {
     return stored('d1', `projects_${operation}`, async () => work(await database(this.#db)));
   }
+}
+
+/** The bounds of a change of a reservation: the least, the wanted one, and the budget. Without a limit it ends. */
+function changeOf(limit: number | null, kept: number, open: number, target: number): [number, number, number] {
+  if (limit === null) return [-kept, -kept, Number.MAX_SAFE_INTEGER];
+  return [-Math.max(0, kept - open), target - kept, limit];
 }

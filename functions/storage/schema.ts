@@ -75,6 +75,10 @@ const VERSIONS: readonly (readonly string[])[] = [
     `CREATE INDEX IF NOT EXISTS audit_project ON audit (project, n)`,
     `CREATE INDEX IF NOT EXISTS audit_at ON audit (at)`,
   ],
+  [
+    'ALTER TABLE budget_use ADD COLUMN reserved_calls INTEGER NOT NULL DEFAULT 0',
+    'ALTER TABLE budget_use ADD COLUMN reserved_tokens INTEGER NOT NULL DEFAULT 0',
+  ],
 ];
 
 /**

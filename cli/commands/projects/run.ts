@@ -32,12 +32,13 @@ async function showBudgets(flags: Flags): Promise<number> {
   return EXIT_OK;
 }
 
-function linesOf({ judge_calls_per_day, judge_tokens_per_day, used_today, renews_at }: ProjectReply): string[] {
-  const line = (what: string, used: number, limit: number | null): string =>
-    `${what.padEnd(12)}  ${used} used today of ${limit ?? 'no limit'}`;
+function linesOf(reply: ProjectReply): string[] {
+  const { judge_calls_per_day, judge_tokens_per_day, used_today, reserved, renews_at } = reply;
+  const line = (what: string, used: number, held: number, limit: number | null): string =>
+    `${what.padEnd(12)}  ${used} used today of ${limit ?? 'no limit'}${held === 0 ? '' : `, ${held} reserved`}`;
   return [
-    line('judge calls', used_today.judge_calls, judge_calls_per_day),
-    line('judge tokens', used_today.judge_tokens, judge_tokens_per_day),
+    line('judge calls', used_today.judge_calls, reserved.judge_calls, judge_calls_per_day),
+    line('judge tokens', used_today.judge_tokens, reserved.judge_tokens, judge_tokens_per_day),
     `${'renews at'.padEnd(12)}  ${renews_at}`,
   ];
 }

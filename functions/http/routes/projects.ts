@@ -40,14 +40,15 @@ function projectIn(c: Context): string {
 async function projectReply(c: Context, project: string): Promise<ProjectReply> {
   const now = Date.now();
   const table = new ProjectTable(c.env.DB);
-  const [own, { calls, tokens }] = await Promise.all([
+  const [own, { used, reserved }] = await Promise.all([
     project === DEFAULT_PROJECT ? null : table.budgets(project),
-    table.used(project, dayOf(now)),
+    table.use(project, dayOf(now)),
   ]);
   return {
     project,
     ...(own ?? c.get('settings').budgets),
-    used_today: { judge_calls: calls, judge_tokens: tokens },
+    used_today: { judge_calls: used.calls, judge_tokens: used.tokens },
+    reserved: { judge_calls: reserved.calls, judge_tokens: reserved.tokens },
     renews_at: new Date(renewalAfter(now)).toISOString(),
   };
 }

@@ -18,7 +18,6 @@ import {
   endpointRegistrationSchema,
   secretRotationSchema,
 } from '../../../src/wire/webhooks.ts';
-import { NO_BUDGETS } from '../../projects/budgets.ts';
 import {
   type Asked,
   askEndpoint,
@@ -187,8 +186,6 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
     scopes: new Set<never>(),
     tier: 'standard',
     expires_at: null,
-    // Its object reads the budgets when it scores.
-    budgets: NO_BUDGETS,
     isOperator: false,
   } as const;
   c.set('principal', caller);
