@@ -63,6 +63,8 @@ const now = (): number => Date.now();
 type DeskPlatform = Partial<PlatformParts> & {
   /** Calls of the desk that may wait for response headers at a time. */
   readonly callsWithoutHeaders?: number;
+  /** How often the desk tells D1 what projects have used, in milliseconds. */
+  readonly budgetReportMs?: number;
 };
 
 /** The key of the desk's scope in its storage. */
@@ -97,7 +99,7 @@ export class JudgeDesk extends DurableObject<Environment> {
     this.#kv = uncachedJudgmentsIn(environment.JUDGMENTS, () => this.#scope);
     this.#earlier = new EarlierOwners({ deskOf: (desk) => deskIn(environment.JUDGE_DESK, desk, this.#scope), now });
     this.#succession = new Succession(state.storage.kv);
-    this.#budgets = new BudgetLeases({ table: new ProjectTable(environment.DB), now });
+    this.#budgets = new BudgetLeases({ table: new ProjectTable(environment.DB), now, reportMs: parts.budgetReportMs });
     const tables = new FinishedTables(state.storage.sql);
     const { storage: alarms } = state;
     this.#bridged = new BridgedJudgments({

@@ -1,7 +1,7 @@
 /**
- * Counts the judge calls of a desk by project, and holds them to the daily budgets. The desk reserves a part of a budget
- * in D1 and counts within it, so most calls ask nobody, and all desks together never exceed the budget of calls. Every
- * few seconds it tells D1 what was used, reads the budgets again, and gives back what it has not used.
+ * Counts the judge calls of a desk by project, and holds them to the daily budgets. The desk reserves a part of a
+ * budget in D1 and counts within it, so most calls ask nobody, and all desks together never exceed the budget of calls.
+ * Every few seconds it tells D1 what was used, reads the budgets again, and gives back what it has not used.
  */
 
 import { StorageError } from '../../service/storage-error.ts';
@@ -16,14 +16,14 @@ const MAX_LEASED_CALLS = 1_000;
 const MAX_LEASED_TOKENS = 5_000_000;
 /** How long budgets count as they were read, and how long a refusal lasts: a change takes effect within this time. */
 const FRESH_MS = 5_000;
-/** Under traffic D1 is told more often than that, so that no call waits. */
+/** D1 is told more often than that, so that no call waits while others run. */
 const REPORT_MS = 4_000;
 
 export type LeaseParts = {
   readonly table: Pick<ProjectTable, 'exchange'>;
   /** A clock in milliseconds since 1970. */
   readonly now: () => number;
-  readonly reportMs?: number;
+  readonly reportMs?: number | undefined;
 };
 
 /** The permission for one call. Exactly one of the two methods is called, once. */
@@ -53,15 +53,19 @@ type Lease = {
   readonly spent: Amounts;
   /** The estimates of calls that are admitted and not settled. */
   readonly open: Amounts;
-  usedAt: number;
+  /** Whether it was used since the last report. */
+  isUsed: boolean;
   isWatched: boolean;
   /** The exchange with D1 that runs. */
   exchange: Promise<void> | null;
   /** Whether it gives everything back, so that no call may use it. */
   isEnding: boolean;
-  /** All that is used or reserved, if the last exchange brought no room. */
-  refused: BudgetAmounts | null;
+  /** Until when nothing is asked, because the last exchange brought no room; and all that is used or reserved. */
+  refused: { readonly until: number; readonly total: BudgetAmounts } | null;
 };
+
+/** What an exchange with D1 does besides telling what was used: it reserves, keeps what there is, or gives all back. */
+type Aim = 'reserve' | 'keep' | 'end';
 
 export class BudgetLeases {
   readonly #table: LeaseParts['table'];
@@ -86,11 +90,14 @@ export class BudgetLeases {
     for (;;) {
       if (!lease.isEnding && this.#isFresh(lease)) {
         if (hasRoom(lease)) break;
-        if (lease.refused !== null) return { ok: false, failure: usedUp(lease.budgets, lease.refused, this.#now()) };
+        const { refused } = lease;
+        if (refused !== null && refused.until > this.#now()) {
+          return { ok: false, failure: usedUp(lease.budgets, refused.total, this.#now()) };
+        }
       }
       try {
         // Other calls may take what an exchange brings.
-        await this.#exchange(lease, payer, desks);
+        await this.#exchange(lease, payer, desks, 'reserve');
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
         if (!this.#isKnown(lease) || !hasRoom(lease)) return { ok: false, failure: BUDGET_UNREADABLE };
@@ -98,9 +105,11 @@ export class BudgetLeases {
         lease.read_at = this.#now();
       }
     }
+    lease.isUsed = true;
     lease.open.calls++;
     lease.open.tokens += tokens;
-    if (isLow(lease, desks) && lease.refused === null) this.#exchangeLater(lease, payer, desks);
+    const isRefused = lease.refused !== null && lease.refused.until > this.#now();
+    if (isLow(lease, desks) && !isRefused) void this.#exchangeLater(lease, payer, desks, 'reserve');
     return { ok: true, allowance: this.#allowance(lease, tokens) };
   }
 
@@ -115,7 +124,7 @@ export class BudgetLeases {
       held: { calls: 0, tokens: 0 },
       spent: { calls: 0, tokens: 0 },
       open: { calls: 0, tokens: 0 },
-      usedAt: this.#now(),
+      isUsed: false,
       isWatched: false,
       exchange: null,
       isEnding: false,
@@ -125,7 +134,7 @@ export class BudgetLeases {
     return lease;
   }
 
-  /** The budgets of the project `default` are settings: they need not be read, and only a limit asks D1 for its part. */
+  /** The budgets of the project `default` are settings, which need not be read. */
   #isKnown({ project, read_at }: Lease): boolean {
     return project === DEFAULT_PROJECT || read_at > Number.NEGATIVE_INFINITY;
   }
@@ -136,11 +145,11 @@ export class BudgetLeases {
     return lease.read_at + FRESH_MS > this.#now();
   }
 
-  /** Tells D1 what was used and reserves more; one at a time. @param ends gives the reservation back instead. */
-  #exchange(lease: Lease, payer: Payer, desks: number, ends = false): Promise<void> {
+  /** One exchange of a lease at a time. */
+  #exchange(lease: Lease, payer: Payer, desks: number, aim: Aim): Promise<void> {
     if (lease.exchange !== null) return lease.exchange;
-    lease.isEnding = ends;
-    const exchange = this.#exchangeNow(lease, payer, desks, ends).finally(() => {
+    lease.isEnding = aim === 'end';
+    const exchange = this.#exchangeNow(lease, payer, desks, aim).finally(() => {
       lease.exchange = null;
       lease.isEnding = false;
     });
@@ -148,12 +157,16 @@ export class BudgetLeases {
     return exchange;
   }
 
-  async #exchangeNow(lease: Lease, { budgets: usual }: Payer, desks: number, ends: boolean): Promise<void> {
+  async #exchangeNow(lease: Lease, { budgets: usual }: Payer, desks: number, aim: Aim): Promise<void> {
     for (;;) {
       const { project, day, budgets, held, open } = lease;
       const spent = { ...lease.spent };
-      const size = ends ? { calls: 0, tokens: 0 } : sizeOf(budgets, desks);
-      const target = { calls: open.calls + size.calls, tokens: open.tokens + size.tokens };
+      const size = aim === 'end' ? { calls: 0, tokens: 0 } : sizeOf(budgets, desks);
+      const most = aim === 'keep' ? held : { calls: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
+      const target = {
+        calls: Math.min(open.calls + size.calls, Math.max(0, most.calls - spent.calls)),
+        tokens: Math.min(open.tokens + size.tokens, Math.max(0, most.tokens - spent.tokens)),
+      };
       const { own, reserved, total } = await this.#table.exchange(project, day, { budgets, held, spent, open, target });
       lease.spent.calls -= spent.calls;
       lease.spent.tokens -= spent.tokens;
@@ -163,25 +176,29 @@ export class BudgetLeases {
         current.judge_calls_per_day !== budgets.judge_calls_per_day ||
         current.judge_tokens_per_day !== budgets.judge_tokens_per_day;
       lease.budgets = current;
+      // The target was a part of other budgets.
+      if (isChanged && aim !== 'end') continue;
       lease.read_at = this.#now();
-      lease.refused = ends || hasRoom(lease) ? null : total;
-      // The part was of other budgets.
-      if (!isChanged || ends) return;
+      if (hasRoom(lease)) lease.refused = null;
+      else if (aim === 'reserve') lease.refused = { until: lease.read_at + FRESH_MS, total };
+      return;
     }
   }
 
-  /** The same without waiting. The storage logs a failure, and the next call that needs the reservation asks again. */
-  #exchangeLater(lease: Lease, payer: Payer, desks: number, ends = false): void {
-    this.#exchange(lease, payer, desks, ends).catch((error: unknown) => {
+  /** The same for no call in particular. The storage logs a failure; the next report or call asks again. */
+  async #exchangeLater(lease: Lease, payer: Payer, desks: number, aim: Aim): Promise<void> {
+    try {
+      await this.#exchange(lease, payer, desks, aim);
+    } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-    });
+    }
   }
 
   #allowance(lease: Lease, estimate: number): Allowance {
     const settle = (): void => {
       lease.open.calls--;
       lease.open.tokens -= estimate;
-      lease.usedAt = this.#now();
+      lease.isUsed = true;
     };
     return {
       spend: (tokens) => {
@@ -193,20 +210,20 @@ export class BudgetLeases {
     };
   }
 
-  /** Reports until the project has been idle for a while; then gives its reservation back and forgets it. */
+  /** Reports until the project has not been used for a while; then gives its reservation back and forgets it. */
   #watch(lease: Lease, payer: Payer, desks: number): void {
     if (lease.isWatched) return;
     lease.isWatched = true;
-    setTimeout(() => {
-      lease.isWatched = false;
+    setTimeout(async () => {
       const { held, spent, open } = lease;
-      const isIdle = open.calls === 0 && this.#now() >= lease.usedAt + this.#reportMs;
-      if (isIdle && isNothing(held) && isNothing(spent) && lease.exchange === null) {
-        this.#leases.delete(nameOf(lease.project, lease.day));
-        return;
-      }
-      if (isIdle || !isNothing(spent)) this.#exchangeLater(lease, payer, desks, isIdle);
-      this.#watch(lease, payer, desks);
+      const isIdle = open.calls === 0 && (!lease.isUsed || isNothing(held));
+      lease.isUsed = false;
+      const hasNews = !isNothing(spent) || (isIdle && !isNothing(held));
+      if (hasNews) await this.#exchangeLater(lease, payer, desks, isIdle ? 'end' : 'keep');
+      lease.isWatched = false;
+      const isOver = isIdle && !lease.isUsed && isNothing(held) && isNothing(spent) && lease.exchange === null;
+      if (isOver) this.#leases.delete(nameOf(lease.project, lease.day));
+      else this.#watch(lease, payer, desks);
     }, this.#reportMs);
   }
 }

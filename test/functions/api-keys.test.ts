@@ -23,7 +23,7 @@ function database(): D1Database {
     get(target, name) {
       if (name === 'prepare') {
         return (sql: string) => {
-          if (sql.includes('FROM api_keys LEFT JOIN')) queries++;
+          if (sql.includes('FROM api_keys WHERE sha256')) queries++;
           return target.prepare(sql);
         };
       }

@@ -64,7 +64,11 @@ export default {
 
 export class JudgeDesk extends production.JudgeDesk {
   constructor(state: DurableObjectState, environment: Environment) {
-    super(parts.stateOf(state, 'JudgeDesk'), parts.environmentOf(environment, 'JudgeDesk'), { backendsOf });
+    super(parts.stateOf(state, 'JudgeDesk'), parts.environmentOf(environment, 'JudgeDesk'), {
+      backendsOf,
+      // An eviction waits for the report.
+      budgetReportMs: 100,
+    });
   }
 }
 
