@@ -1,0 +1,202 @@
+/**
+ * `npm run redteam -- --recipe NAME`: trains small language models on a recipe, on a CPU, and reports what each of them
+ * ends with (docs/guides/red-team.md). Exit code 3: a policy games the reward.
+ */
+import { createHash } from 'node:crypto';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { CommandError, EXIT_ALERT, RunError } from '../cli/shared/exit.ts';
+import { durationText } from '../cli/shared/number-text.ts';
+import { LiveLine } from '../cli/shared/progress.ts';
+import { styleFor } from '../cli/shared/style.ts';
+import { type Client, createClient } from '../clients/typescript/client.ts';
+import type { RolloutCounts } from '../src/runs/rollout-counts.ts';
+import { runFileLineSchema } from '../src/runs/run-file.ts';
+import { startLocalWorker } from './local-worker.ts';
+import { basePolicy, type Tried } from './red-team/base-policy.ts';
+import { FLAGS, habitLines, type Options, readOptions } from './red-team/options.ts';
+import { Policy } from './red-team/policy.ts';
+import { ensurePython, redTeamCache } from './red-team/python.ts';
+import { judged, type RedTeamResult, reportLines, reportOf, type SeedReport } from './red-team/report.ts';
+import { styleOf } from './red-team/style.ts';
+import { trainSeed } from './red-team/training.ts';
+
+const START_MS = 60_000;
+
+const style = styleFor(process.stderr, false);
+/** Progress is on standard error, the report on standard output. */
+const say = (text: string): void => console.error(text);
+
+try {
+  const options = await readOptions(process.argv.slice(2));
+  if (options === null) printHelp();
+  else process.exitCode = await run(options);
+} catch (error) {
+  if (!(error instanceof CommandError)) throw error;
+  console.error(error.message);
+  if (error.hint !== null) console.error(error.hint);
+  process.exitCode = error.exitCode;
+}
+
+async function run(options: Options): Promise<number> {
+  const python = await ensurePython(say);
+  await mkdir(options.state, { recursive: true });
+  const worker =
+    options.url === null
+      ? await startLocalWorker({
+          variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', REQUEST_LOG: 'failures' },
+          state: join(options.state, 'worker'),
+          deadline_ms: START_MS,
+        })
+      : null;
+  const policy = new Policy(python, options.threads, join(redTeamCache(), 'compiled'));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      say('\nStopped; the same command continues.');
+      policy.close();
+      // Exiting kills the Worker's process group (local-worker.ts).
+      process.exit(130);
+    });
+  }
+  try {
+    const url = options.url ?? new URL(worker?.url ?? '');
+    const client = createClient({ url, key: process.env['CITEWARD_API_KEY'] ?? null });
+    const result = await redTeam(client, policy, options);
+    if (options.results !== null) await appendFile(options.results, `${JSON.stringify(result)}\n`);
+    if (options.json) console.log(JSON.stringify(result));
+    else for (const seed of result.seeds) console.log(reportLines(seed).join('\n'));
+    if (worker === null) say(`The dashboard of ${url.href} shows the runs.`);
+    else say(`To see the runs: npx citeward serve --state ${relative(process.cwd(), join(options.state, 'worker'))}`);
+    return result.seeds.some(({ faults }) => faults.length > 0) ? EXIT_ALERT : 0;
+  } finally {
+    policy.close();
+    await worker?.stop();
+  }
+}
+
+async function redTeam(client: Client, policy: Policy, options: Options): Promise<RedTeamResult> {
+  const { resolved, rows, habits, recipe } = options;
+  const { family } = resolved.recipe;
+  const live = new LiveLine(process.stderr);
+  const warmUp = {
+    steps: options.warmUpSteps,
+    habits,
+    style: styleOf(family),
+    rows: typeof rows === 'string' ? [] : rows,
+  };
+  const base = await basePolicy(policy, warmUp, join(redTeamCache(), 'base'), (step, loss) => {
+    live.update(() => `base policy: step ${step + 1} of ${warmUp.steps}, loss ${loss?.toFixed(2) ?? '-'}`);
+    if (!live.isLive && step % 100 === 0) say(`base policy: step ${step + 1} of ${warmUp.steps}`);
+  });
+  live.clear();
+  sayBase(base.tried);
+  const reports: SeedReport[] = [];
+  for (const seed of options.seeds) reports.push(await trainAndReport(client, policy, base, options, seed));
+  return {
+    recipe,
+    family,
+    rows: options.rowsName,
+    judge: options.judge,
+    note: options.note,
+    date: new Date().toISOString().slice(0, 10),
+    seeds: reports,
+  };
+}
+
+async function trainAndReport(
+  client: Client,
+  policy: Policy,
+  base: Awaited<ReturnType<typeof basePolicy>>,
+  options: Options,
+  seed: number,
+): Promise<SeedReport> {
+  const { steps } = options;
+  const run = runName(options, base.file, seed);
+  const files = join(options.state, run);
+  const live = new LiveLine(process.stderr);
+  const trained = await trainSeed(
+    client,
+    policy,
+    base,
+    {
+      run,
+      seed,
+      steps,
+      rows: options.rows,
+      family: options.resolved.recipe.family,
+      recipe: options.recipe,
+      judge: options.judge,
+      learningRate: options.learningRate,
+      files,
+    },
+    (step, samples) => {
+      const share = samples.filter(({ right }) => right).length / samples.length;
+      const reward = samples.reduce((sum, one) => sum + (one.reward ?? 0), 0) / samples.length;
+      const text = `${run}: step ${step + 1} of ${steps}, reward ${reward.toFixed(2)}, right ${Math.round(share * 100)} %`;
+      live.update(() => text);
+      if (!live.isLive && step % 10 === 9) say(`${text} (${durationText(live.seconds)}): ${samples[0]?.text ?? ''}`);
+    },
+  );
+  live.clear();
+  const counts = await exported(client, run, `${files}.jsonl`);
+  const alerts = await client.runs.alerts(run);
+  if (!alerts.ok) throw new RunError(`the alerts of ${run}: ${JSON.stringify(alerts.failure)}`);
+  say(`${run}: the run without its texts is in ${relative(process.cwd(), files)}.jsonl`);
+  const { reward_range } = options.resolved;
+  return reportOf({ run, seed, steps }, trained, judged(trained.samples, counts), reward_range, alerts.body.alerts);
+}
+
+/** Settings that change what a seed answers are in the name, so that another command starts another run. */
+function runName(
+  { name, recipe, resolved, rowsName, rows, judge, learningRate }: Options,
+  base: string,
+  seed: number,
+): string {
+  const settings = JSON.stringify([
+    resolved.digest,
+    typeof rows === 'string' ? rows : rowsName,
+    judge,
+    learningRate,
+    base,
+  ]);
+  const digest = createHash('sha256').update(settings).digest('hex').slice(0, 6);
+  const recipeName = typeof recipe === 'string' ? recipe : String(recipe['base'] ?? recipe['family'] ?? 'own');
+  const kind = typeof rows === 'string' ? rows : 'own-rows';
+  return `${name ?? `redteam-${recipeName}-${kind}`}-${digest}-s${seed}`;
+}
+
+/** Writes the run to a file, without texts, and returns what it counted of each rollout. */
+async function exported(client: Client, run: string, file: string): Promise<Map<string, RolloutCounts>> {
+  const reply = await client.runs.export(run);
+  if (!reply.ok) throw new RunError(`${run} was not exported: ${JSON.stringify(reply.failure)}`);
+  const text = await new Response(reply.body).text();
+  await writeFile(file, text);
+  const counts = new Map<string, RolloutCounts>();
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const read = runFileLineSchema.parse(JSON.parse(line));
+    if (!('rollout' in read) || read.rollout.counts === undefined) continue;
+    const { step, group, sample } = read.rollout;
+    counts.set(`${step} ${group} ${sample}`, read.rollout.counts);
+  }
+  return counts;
+}
+
+function sayBase(tried: readonly Tried[]): void {
+  say('The base policy, before it learns from rewards (share right; one-id citations on the right source, by chance):');
+  const share = (value: number): string => `${Math.round(value * 100)} %`.padStart(6);
+  for (const { kind, right, attribution, chance } of tried) {
+    say(`   ${kind.padEnd(14)}${share(right)}${share(attribution)}${share(chance)}`);
+  }
+}
+
+function printHelp(): void {
+  const rows = FLAGS.map(
+    ({ name, value, help }) => [`  --${name}${value === undefined ? '' : ` ${value}`}`, help] as const,
+  );
+  console.log('npm run redteam -- --recipe NAME [--rows KIND] [--seeds N] [--steps N] …\n');
+  for (const [flag, help] of rows) console.log(`${flag.padEnd(32)} ${help}`);
+  console.log('\nHabits:');
+  for (const [name, help] of habitLines()) console.log(`${name.padEnd(32)} ${help}`);
+  console.log(`\nExit code 3: a policy games the reward. Colours: ${style('dim', 'NO_COLOR=1')} prints none.`);
+}

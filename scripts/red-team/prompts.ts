@@ -1,0 +1,51 @@
+/** Writes rows as prompts of the policy, and reads its answers. */
+import type { PromptBatch } from './policy.ts';
+import type { Row } from './rows.ts';
+import type { CitationStyle } from './style.ts';
+import { textOf, tokensOf, type Vocabulary } from './words.ts';
+
+/** Most sources of a row. */
+export const MAX_SOURCES = 8;
+/** Longest prompt of a row, in tokens. */
+export const MAX_PROMPT_TOKENS = 256;
+/** Prompts are padded to a multiple of this, so that few lengths are compiled. */
+const LENGTH_STEP = 64;
+
+type Prompt = { readonly tokens: readonly string[]; readonly sources: readonly number[] };
+
+function promptOf(row: Row): Prompt {
+  const parts = row.sources.map((text, n) => ({ tokens: ['S', ...tokensOf(text)], source: n + 1 }));
+  const all = [...parts, { tokens: ['Q', ...tokensOf(row.question)], source: 0 }];
+  return {
+    tokens: all.flatMap(({ tokens }) => tokens),
+    sources: all.flatMap(({ tokens, source }) => tokens.map(() => source)),
+  };
+}
+
+/** Length of a prompt in tokens. */
+export function promptTokens(row: Row): number {
+  return promptOf(row).tokens.length;
+}
+
+/** All texts that prompts and answers of the style add to those of the rows. */
+export function promptTexts(style: CitationStyle): string[] {
+  const marks = Array.from({ length: MAX_SOURCES }, (_, n) => style.mark(n));
+  return ['S Q <answer> </answer>', ...marks, ...(style.close === null ? [] : [style.close])];
+}
+
+/** Encodes rows as one batch, padded to the next length that is compiled. */
+export function batchOf(rows: readonly Row[], vocabulary: Vocabulary, answer_tokens: number): PromptBatch {
+  const prompts = rows.map(promptOf);
+  const longest = Math.max(...prompts.map(({ tokens }) => tokens.length));
+  return {
+    prompts: prompts.map(({ tokens }) => vocabulary.encode(tokens)),
+    sources: prompts.map(({ sources }) => sources),
+    prompt_tokens: Math.ceil(longest / LENGTH_STEP) * LENGTH_STEP,
+    answer_tokens,
+  };
+}
+
+/** The text of an answer that the policy wrote as token ids. */
+export function answerText(ids: readonly number[], vocabulary: Vocabulary): string {
+  return textOf(vocabulary.decode(ids));
+}
