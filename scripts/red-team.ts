@@ -18,7 +18,6 @@ import { FLAGS, habitLines, type Options, readOptions } from './red-team/options
 import { Policy } from './red-team/policy.ts';
 import { ensurePython, redTeamCache } from './red-team/python.ts';
 import { judged, type RedTeamResult, reportLines, reportOf, type SeedReport } from './red-team/report.ts';
-import { styleOf } from './red-team/style.ts';
 import { trainSeed } from './red-team/training.ts';
 
 const START_MS = 60_000;
@@ -66,7 +65,7 @@ async function run(options: Options): Promise<number> {
     if (options.json) console.log(JSON.stringify(result));
     else for (const seed of result.seeds) console.log(reportLines(seed).join('\n'));
     if (worker === null) say(`The dashboard of ${url.href} shows the runs.`);
-    else say(`To see the runs: npx citeward serve --state ${relative(process.cwd(), join(options.state, 'worker'))}`);
+    else say(`To see the runs: npx citeward serve --state ${options.state}/worker`);
     return result.seeds.some(({ faults }) => faults.length > 0) ? EXIT_ALERT : 0;
   } finally {
     policy.close();
@@ -81,7 +80,7 @@ async function redTeam(client: Client, policy: Policy, options: Options): Promis
   const warmUp = {
     steps: options.warmUpSteps,
     habits,
-    style: styleOf(family),
+    style: options.style,
     rows: typeof rows === 'string' ? [] : rows,
   };
   const base = await basePolicy(policy, warmUp, join(redTeamCache(), 'base'), (step, loss) => {
@@ -123,7 +122,7 @@ async function trainAndReport(
       seed,
       steps,
       rows: options.rows,
-      family: options.resolved.recipe.family,
+      style: options.style,
       recipe: options.recipe,
       judge: options.judge,
       learningRate: options.learningRate,

@@ -1,4 +1,5 @@
 /** What an answer does, compared with its row: right, attributed, citations, copies, and its shape. */
+import { MAX_SOURCES } from './prompts.ts';
 import { ABSTENTION, type Row } from './rows.ts';
 import type { CitationStyle } from './style.ts';
 import { textOf, tokensOf } from './words.ts';
@@ -27,8 +28,8 @@ const COPY_TOKENS = 4;
 /** Reads an answer. Linear in its length times the number of sources. */
 export function figuresOfAnswer(text: string, row: Row, style: CitationStyle): AnswerFigures {
   const tokens = tokensOf(text);
-  const marks = new Map(row.sources.map((_, n) => [style.mark(n), n]));
-  const isMark = (token: string): boolean => /^(?:<cite |\[)/u.test(token);
+  const marks = new Map(Array.from({ length: MAX_SOURCES }, (_, n) => [style.mark(n), n]));
+  const isMark = (token: string): boolean => marks.has(token);
   const told = new Set(row.facts.map(({ source }) => source));
   const citations: string[][] = [];
   tokens.forEach((token, n) => {
@@ -85,9 +86,9 @@ function shapeOf(
       shape.push('{fact}');
       at += fact.length;
     } else {
-      const next = classOf(token, marks, told, names);
+      const next = classOf(token, marks, row, names);
       // A number is one word.
-      if (next !== null && !(next === '#' && shape.at(-1) === '#')) shape.push(next);
+      if (next !== '#' || shape.at(-1) !== '#') shape.push(next);
       at++;
     }
   }
@@ -97,14 +98,13 @@ function shapeOf(
 function classOf(
   token: string,
   marks: ReadonlyMap<string, number>,
-  told: ReadonlySet<number>,
+  { sources, facts }: Row,
   names: ReadonlySet<string>,
-): string | null {
-  if (token === '<answer>' || token === '</answer>' || token === '</cite>') return token === '</cite>' ? null : token;
-  if (/^(?:<cite |\[)/u.test(token)) {
-    const source = marks.get(token);
-    if (source === undefined) return '[unknown]';
-    return told.has(source) ? '[right]' : '[other]';
+): string {
+  const cited = marks.get(token);
+  if (cited !== undefined) {
+    if (cited >= sources.length) return '[unknown]';
+    return facts.some(({ source }) => source === cited) ? '[right]' : '[other]';
   }
   if (/^\d$/u.test(token)) return '#';
   return names.has(token) ? '{name}' : token;

@@ -77,7 +77,7 @@ export async function basePolicy(
     shape,
     tokens: vocabulary.tokens,
     ...warmUp,
-    style: style.name,
+    style: style.mark(0),
     samples: exampleDigest(warmUp),
   };
   const digest = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 12);

@@ -12,6 +12,7 @@ import { type Habits, habitsSchema } from './habits.ts';
 import { MAX_PROMPT_TOKENS } from './prompts.ts';
 import { MAX_VOCABULARY, readRowFile } from './row-file.ts';
 import { ROW_KINDS, type Row, type RowKind } from './rows.ts';
+import { type CitationStyle, styleOf } from './style.ts';
 
 /** In the root of the project; ignored by git. */
 const STATE = join(import.meta.dirname, '../../.citeward/red-team');
@@ -28,7 +29,7 @@ export const FLAGS: readonly FlagDescription[] = [
   { name: 'first-seed', kind: 'text', value: 'N', help: 'The first of the seeds; default 1.' },
   { name: 'steps', kind: 'text', value: 'N', help: 'Steps of 128 answers a seed; default 120.' },
   { name: 'judge', kind: 'text', value: 'NAME', help: 'A judge of the Worker; default lexical, which compares words.' },
-  { name: 'url', kind: 'text', value: 'URL', help: 'A running Worker. Default: starts citeward serve on a free port.' },
+  { name: 'url', kind: 'text', value: 'URL', help: 'A running Worker. Default: one is started on a free port.' },
   { name: 'habits', kind: 'text', value: 'JSON | @FILE', help: 'What the policy does before: shares of its answers.' },
   { name: 'warm-up', kind: 'text', value: 'N', help: 'Steps in which the base policy imitates; default 1500.' },
   { name: 'learning-rate', kind: 'text', value: 'X', help: 'Of the training with rewards; default 0.0005.' },
@@ -43,6 +44,8 @@ export const FLAGS: readonly FlagDescription[] = [
 export type Options = {
   readonly recipe: RecipeFlag;
   readonly resolved: ResolvedRecipe;
+  /** How the recipe reads citations. */
+  readonly style: CitationStyle;
   /** The kind, or the path of the file. */
   readonly rowsName: string;
   readonly rows: RowKind | readonly Row[];
@@ -71,7 +74,7 @@ export async function readOptions(args: readonly string[]): Promise<Options | nu
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`);
   const given = flags.text('recipe');
   if (given === null) throw new UsageError('--recipe is required: a name, JSON or @FILE');
-  const { recipe, resolved } = await readResolved(await readRecipe(given));
+  const read = await readResolved(await readRecipe(given));
   const rowsName = flags.text('rows') ?? 'plain';
   const kind = ROW_KINDS.find((one) => one === rowsName);
   const rows = kind ?? readRowFile(await readTextFile(rowsName), rowsName);
@@ -79,8 +82,7 @@ export async function readOptions(args: readonly string[]): Promise<Options | nu
   const seeds = flags.count('seeds', { min: 1, max: 100 }) ?? 1;
   const url = flags.text('url');
   return {
-    recipe,
-    resolved,
+    ...read,
     rowsName,
     rows,
     seeds: Array.from({ length: seeds }, (_, n) => first + n),
@@ -99,22 +101,13 @@ export async function readOptions(args: readonly string[]): Promise<Options | nu
   };
 }
 
-/**
- * A refiner recipe reads `[S1]` unless it names a grammar: the policy writes citations so.
- * @throws UsageError if the recipe is unknown, wrong or of the tool-call family.
- */
-async function readResolved(
-  given: RecipeFlag,
-): Promise<{ readonly recipe: RecipeFlag; readonly resolved: ResolvedRecipe }> {
-  const named = await resolveRecipe(given);
-  if (!named.ok) throw new UsageError(named.problems.map(({ path, message }) => `--${path}: ${message}`).join('\n'));
-  const { recipe } = named.resolved;
-  if (recipe.family === 'tool-call') throw new UsageError('--recipe: tool-call reads no sources, so no row fits it');
-  if (recipe.family !== 'refiner' || recipe.grammar === 'bracket') return { recipe: given, resolved: named.resolved };
-  const bracket = typeof given === 'string' ? { base: given, grammar: 'bracket' } : { ...given, grammar: 'bracket' };
-  const read = await resolveRecipe(bracket);
-  if (!read.ok) throw new Error(`the recipe without its grammar: ${JSON.stringify(read.problems)}`);
-  return { recipe: bracket, resolved: read.resolved };
+/** @throws UsageError if the recipe is unknown or wrong, or if its family reads no sources. */
+async function readResolved(recipe: RecipeFlag): Promise<Pick<Options, 'recipe' | 'resolved' | 'style'>> {
+  const read = await resolveRecipe(recipe);
+  if (!read.ok) throw new UsageError(read.problems.map(({ path, message }) => `--${path}: ${message}`).join('\n'));
+  const style = styleOf(read.resolved.recipe);
+  if (style !== null) return { recipe, resolved: read.resolved, style };
+  throw new UsageError(`--recipe: the family ${read.resolved.recipe.family} reads no sources, so no row fits it`);
 }
 
 async function readHabits(text: string | null): Promise<Habits> {

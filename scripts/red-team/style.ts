@@ -1,54 +1,36 @@
-/** How the policy writes citations, and how a row is sent: both as the family of the recipe reads them. */
+/** How the policy writes citations under a recipe, and how a row is sent. */
 import type { GroupInput } from '../../clients/typescript/client.ts';
-import type { FamilyName } from '../../src/families/composers.ts';
+import { CLAIM_WRITERS, type ClaimWriter } from '../../src/citations/claim-writers.ts';
+import type { Recipe } from '../../src/families/composers.ts';
+import { familyOf } from '../../src/families/registry.ts';
 import type { Row } from './rows.ts';
 
 export type CitationStyle = {
-  /** Names the style in the settings of a base policy. */
-  readonly name: 'bracket' | 'cite' | 'link';
-  /** The id of a source by its position. */
-  readonly sourceId: (source: number) => string;
-  /** The mark that cites a source: one token. */
+  /** The mark that cites a source, by its position: one token. */
   readonly mark: (source: number) => string;
   /** The token that closes a cited claim; `null` = the mark follows its claim. */
   readonly close: string | null;
 };
 
-const BRACKET: CitationStyle = {
-  name: 'bracket',
-  sourceId: (source) => `S${source + 1}`,
-  mark: (source) => `[S${source + 1}]`,
-  close: null,
-};
+/** Stands for a claim where a writer is tried. */
+const CLAIM = '…';
 
-const CITE: CitationStyle = {
-  name: 'cite',
-  sourceId: (source) => `S${source + 1}`,
-  mark: (source) => `<cite id="S${source + 1}">`,
-  close: '</cite>',
-};
+/** The style that the recipe reads; `null` = its family reads no sources. A family without citations gets `[S1]`. */
+export function styleOf(recipe: Recipe): CitationStyle | null {
+  const form = familyOf(recipe).answerForm;
+  if (form === undefined) return null;
+  const { write, idOf } = form.citing(recipe) ?? { write: CLAIM_WRITERS.bracket, idOf: ({ id }) => id };
+  const parts = (source: number): readonly string[] =>
+    partsOf(write, idOf({ ...sourceOf(source, ''), span: { start: 0, end: 0 } }));
+  const [before = ''] = parts(0);
+  if (before === '') return { mark: (source) => parts(source)[1] ?? '', close: null };
+  return { mark: (source) => parts(source)[0] ?? '', close: parts(0)[1] ?? '' };
+}
 
-/** CaRR's published code finds a link only before a bracket or a comma. */
-const LINK: CitationStyle = {
-  name: 'link',
-  sourceId: (source) => `https://s${source + 1}.example/page`,
-  mark: (source) => `[[${source + 1}](https://s${source + 1}.example/page)]`,
-  close: null,
-};
-
-/** The style of a recipe family. @throws RangeError for tool-call, which reads no sources. */
-export function styleOf(family: FamilyName): CitationStyle {
-  switch (family) {
-    case 'refiner':
-    case 'long-trace':
-      return BRACKET;
-    case 'dr-tulu':
-      return CITE;
-    case 'carr':
-      return LINK;
-    case 'tool-call':
-      throw new RangeError('recipes of the tool-call family read no sources');
-  }
+function partsOf(write: ClaimWriter, id: string): readonly string[] {
+  return write({ text: CLAIM, ids: [id] })
+    .split(CLAIM)
+    .map((part) => part.trim());
 }
 
 /** Writes a sentence that cites sources; without sources, the sentence alone. */
@@ -58,42 +40,30 @@ export function cited(style: CitationStyle, sentence: string, sources: readonly 
   return style.close === null ? `${sentence} ${marks}` : `${marks} ${sentence} ${style.close}`;
 }
 
-/** The row as the family reads it, without responses. */
-export function fieldsOf(family: FamilyName, row: Row): Omit<GroupInput, 'responses' | 'recipe'> {
-  const style = styleOf(family);
-  const sources = row.sources.map((text, n) => ({ id: style.sourceId(n), text }));
-  const { question, positive, negative } = row;
-  const reference = row.facts.map(({ answer }) => answer).join(' and ') || 'The sources do not say';
-  switch (family) {
-    case 'refiner':
-      return { question, sources, positive_rubrics: [...positive], negative_rubrics: [...negative] };
-    case 'dr-tulu':
-      return {
-        question,
-        rubrics: [
-          ...positive.map((description) => ({ description, weight: 1 })),
-          ...negative.map((description) => ({ description, weight: -1 })),
-        ],
-      };
-    case 'carr':
-      return {
-        question,
-        sources,
-        reference,
-        entity_rubrics: row.facts.map(({ sentence, answer }) => sentence.replace(answer, '<E0>')),
-      };
-    case 'long-trace':
-      return { question, sources, reference, entities: row.facts.map(({ answer }) => answer) };
-    case 'tool-call':
-      throw new RangeError('recipes of the tool-call family read no sources');
-  }
+function sourceOf(source: number, text: string) {
+  return { id: `S${source + 1}`, url: `https://s${source + 1}.example/page`, text };
 }
 
-/** The response of the policy as the family reads it: dr-tulu finds the sources in the transcript. */
-export function responseOf(family: FamilyName, row: Row, answer: string): string {
-  if (family !== 'dr-tulu') return answer;
-  const style = styleOf(family);
-  const found = row.sources.map((text, n) => `<snippet id=${style.sourceId(n)}>${text}</snippet>`).join('\n');
-  const search = `<call_tool name="google_search">${row.question}</call_tool>`;
-  return `${search}\n<tool_output>${found}</tool_output>\n${answer}`;
+/** The row with the fields of every family, without responses. */
+export function fieldsOf(row: Row): Omit<GroupInput, 'responses' | 'recipe'> {
+  const { question, positive, negative, facts } = row;
+  const answers = facts.map(({ answer }) => answer);
+  const criteria = [
+    ...positive.map((description) => ({ description, weight: 1 })),
+    ...negative.map((description) => ({ description, weight: -1 })),
+  ];
+  return {
+    question,
+    sources: row.sources.map((text, n) => sourceOf(n, text)),
+    positive_rubrics: [...positive],
+    negative_rubrics: [...negative],
+    rubrics: criteria,
+    reference: answers.join(' and ') || 'The sources do not say',
+    ...(facts.length === 0
+      ? {}
+      : {
+          entities: answers,
+          entity_rubrics: facts.map(({ sentence, answer }) => sentence.replace(answer, '<E0>')),
+        }),
+  };
 }

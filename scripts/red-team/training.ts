@@ -7,14 +7,13 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { RunError } from '../../cli/shared/exit.ts';
 import type { Client } from '../../clients/typescript/client.ts';
-import type { FamilyName } from '../../src/families/composers.ts';
 import { createDraws } from '../demo-run/draws.ts';
 import { figuresOfAnswer } from './answers.ts';
 import { ANSWER_TOKENS, type BasePolicy } from './base-policy.ts';
 import type { Policy } from './policy.ts';
 import { answerText, batchOf } from './prompts.ts';
 import { makeRow, type Row, type RowKind } from './rows.ts';
-import { fieldsOf, responseOf, styleOf } from './style.ts';
+import { type CitationStyle, fieldsOf } from './style.ts';
 
 export type Seed = {
   /** Id of the run in the Worker. */
@@ -22,7 +21,7 @@ export type Seed = {
   readonly seed: number;
   readonly steps: number;
   readonly rows: RowKind | readonly Row[];
-  readonly family: FamilyName;
+  readonly style: CitationStyle;
   readonly recipe: string | Readonly<Record<string, unknown>>;
   readonly judge: string;
   readonly learningRate: number;
@@ -148,12 +147,12 @@ async function scoredGroup(
   row: Row,
   answers: readonly string[],
 ): Promise<ScoredGroup> {
-  const { family, recipe, judge, run } = seed;
-  const read = answers.map((text) => ({ text, figures: figuresOfAnswer(text, row, styleOf(family)) }));
+  const { style, recipe, judge, run } = seed;
+  const read = answers.map((text) => ({ text, figures: figuresOfAnswer(text, row, style) }));
   const reply = await client.group({
-    ...fieldsOf(family, row),
+    ...fieldsOf(row),
     responses: read.map(({ text, figures: { right, attributed } }) => ({
-      response: responseOf(family, row, text),
+      response: text,
       finish_reason: 'stop' as const,
       outcome: right ? 1 : 0,
       metrics: { attributed: attributed ? 1 : 0 },

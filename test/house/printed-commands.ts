@@ -163,6 +163,7 @@ function filledCommands(): ReadonlyMap<string, readonly string[]> {
       ['', ' --log'].map((log) => `${CITEWARD} rubrics show RUN PROMPT${log} --url URL`),
     ],
     [`${CITEWARD} replay \${run}\${flags.join('')}`, [replay('RUN --url URL'), replay('--file RUN.jsonl')]],
+    [`${CITEWARD} serve --state \${options.state}/worker`, [`${CITEWARD} serve --state .citeward/red-team/worker`]],
     [
       `${CITEWARD} replay --file \${exportPath(run)} --set \${run.change}`,
       demoRuns().map(({ id, change }) => `${CITEWARD} replay --file ${STATE}/${id}.jsonl --set ${change}`),

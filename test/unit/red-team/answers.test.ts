@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { figuresOfAnswer } from '../../../scripts/red-team/answers.ts';
 import type { Row } from '../../../scripts/red-team/rows.ts';
 import { cited, styleOf } from '../../../scripts/red-team/style.ts';
+import { resolveRecipe } from '../../../src/families/resolve.ts';
 
 const ROW: Row = {
   question: 'In which year was the Velmere bridge opened?',
@@ -16,7 +17,15 @@ const ROW: Row = {
   negative: [],
 };
 const UNTOLD: Row = { ...ROW, sources: ROW.sources.slice(0, 1), facts: [] };
-const BRACKET = styleOf('refiner');
+
+async function styleFor(recipe: string | Record<string, unknown>) {
+  const read = await resolveRecipe(recipe);
+  const style = read.ok ? styleOf(read.resolved.recipe) : null;
+  if (style === null) throw new Error(`no style for ${JSON.stringify(recipe)}`);
+  return style;
+}
+
+const BRACKET = await styleFor({ base: 'refiner-rl-balanced', grammar: 'bracket' });
 const of = (text: string, row = ROW) => figuresOfAnswer(`<answer> ${text} </answer>`, row, BRACKET);
 
 describe('an answer', () => {
@@ -51,7 +60,7 @@ describe('an answer', () => {
 
   it.each([
     ['It is 1876. [S2]', '<answer> It is {fact}. [right] </answer>'],
-    ['It is 93. [S1] [S9]', '<answer> It is #. [other] [unknown] </answer>'],
+    ['It is 93. [S1] [S8]', '<answer> It is #. [other] [unknown] </answer>'],
     ['The Velmere bridge was opened in 1876. [S2]', '<answer> {right copy} [right] </answer>'],
     ['Anna Lind designed the Velmere bridge. [S1]', '<answer> {copy} [other] </answer>'],
     ['The. [S2]', '<answer> The. [right] </answer>'],
@@ -66,15 +75,20 @@ describe('an answer', () => {
   });
 });
 
-describe.each(['refiner', 'dr-tulu', 'carr', 'long-trace'] as const)('citations of %s', (family) => {
-  const style = styleOf(family);
-  const figures = (sources: readonly number[]) =>
-    figuresOfAnswer(`<answer> ${cited(style, 'It is 1876.', sources)} </answer>`, ROW, style);
-
-  it('are read as they are written', () => {
+describe.each([
+  ['refiner-rl-balanced', 'refiner-rl-balanced', '<snippet id=S2>'],
+  ['dr-tulu', 'dr-tulu', '<cite id="S2">'],
+  ['carr', 'carr', '[[1](https://s2.example/page)]'],
+  ['longtrace-rl', 'longtrace-rl', '[S2]'],
+])('citations of %s', (_, recipe, mark) => {
+  it('are read as they are written', async () => {
+    const style = await styleFor(recipe);
+    const figures = (sources: readonly number[]) =>
+      figuresOfAnswer(`<answer> ${cited(style, 'It is 1876.', sources)} </answer>`, ROW, style);
+    expect(cited(style, 'It is 1876.', [1])).toContain(mark);
     expect(figures([1])).toMatchObject({ right: true, attributed: true, citations: 1, ids: 1 });
     expect(figures([1, 0])).toMatchObject({ right: true, attributed: false, citations: 1, ids: 2 });
     expect(figures([])).toMatchObject({ right: true, attributed: false, citations: 0 });
-    expect(figures([1]).shape.replace(/\s/gu, '')).toContain('[right]');
+    expect(figures([1]).shape).toContain('[right]');
   });
 });

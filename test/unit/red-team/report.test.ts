@@ -53,10 +53,10 @@ describe('the verdict', () => {
 });
 
 describe('the command line', () => {
-  it('reads a recipe in the grammar that the policy writes', async () => {
+  it('reads a recipe, the rows and the seeds', async () => {
     const options = await readOptions(['--recipe', 'refiner-rl-balanced', '--seeds', '2', '--first-seed', '4']);
     expect(options).toMatchObject({
-      recipe: { base: 'refiner-rl-balanced', grammar: 'bracket' },
+      recipe: 'refiner-rl-balanced',
       rows: 'plain',
       seeds: [4, 5],
       steps: 120,
