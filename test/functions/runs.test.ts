@@ -996,7 +996,9 @@ describe('runs', () => {
     const changed = (fields: object): string => JSON.stringify({ rollout: { ...rollout, ...fields } });
     const put = async (id: string, line: string) => {
       const body = [run, recipe, line, second, end].join('\n');
-      return ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/${id}/import`, { method: 'POST', body })));
+      const headers = { 'content-type': 'application/jsonl' };
+      const request = new Request(`${ORIGIN}/v1/runs/${id}/import`, { method: 'POST', headers, body });
+      return ok(runImportReportSchema, send(request));
     };
     const forged = [
       ...[1e308, 100, -1, rollout.reward + 1e-9].map((reward) => changed({ reward })),
