@@ -10,6 +10,7 @@ export type { FileReply, UploadPartReply, UploadReply } from '../../src/wire/fil
 export type { GroupResponse, GroupRewardResponse } from '../../src/wire/groups.ts';
 export type { IssuerKeysReply } from '../../src/wire/judgment-files.ts';
 export type { MakeRubricsReply } from '../../src/wire/make-rubrics.ts';
+export type { ProbeReply } from '../../src/wire/probe.ts';
 export type { RefineResponse } from '../../src/wire/refine.ts';
 export type { ReplayInput } from '../../src/wire/replay.ts';
 export type { RunDetail, RunReply, RunRollout } from '../../src/wire/runs.ts';
@@ -25,6 +26,7 @@ export {
   createClient,
   type GroupInput,
   type MakeRubricsInput,
+  type ProbeInput,
   type RecipesReply,
   type ScoreInput,
   type VerifyInput,

@@ -30,6 +30,7 @@ const batchesPage = async () => (await import('./batches/batches-page.tsx')).Bat
 const comparePage = async () => (await import('./compare/compare-page.tsx')).ComparePage;
 const apiPage = async () => (await import('./docs/docs-page.tsx')).DocsPage;
 const labelPage = async () => (await import('./label/label-page.tsx')).LabelPage;
+const probePage = async () => (await import('./probe/probe-page.tsx')).ProbePage;
 const replayPage = async () => (await import('./replay/replay-page.tsx')).ReplayPage;
 const rubricsPage = async () => (await import('./rubrics/rubrics-page.tsx')).RubricsPage;
 const runsPage = async () => (await import('./runs/runs-page.tsx')).RunsPage;
@@ -44,6 +45,8 @@ function Page({ route: { page, path, query } }: { route: Route }) {
         return <LazyPage key="rubrics" load={rubricsPage} props={{ path: [path[0] ?? '', ...path.slice(2)] }} />;
       }
       return <LazyPage key={page} load={runsPage} props={{ path, query }} />;
+    case 'probe':
+      return <LazyPage key={page} load={probePage} props={{ recipe: path[0] ?? '' }} />;
     case 'compare':
       return <LazyPage key={page} load={comparePage} props={{ query }} />;
     case 'replay':

@@ -138,8 +138,8 @@ export function probeReport(rows: readonly ProbedRow[], recipe: Recipe): ProbeRe
   return { ...report, warnings: warningsOf(report, recipe) };
 }
 
-/** What a recipe pays. */
-type Paid = {
+/** What a recipe pays: the part of a report that takes no search for changes. */
+export type Paid = {
   readonly best_known: { readonly reward: number | null; readonly rows: number };
   /** In the order of `CANNED_ANSWERS`. */
   readonly answers: readonly ({ readonly name: CannedAnswerName } & Payment)[];
@@ -150,11 +150,13 @@ function excess({ name, share }: Paid['answers'][number]): number {
   return needsRubric(name) ? 0 : Math.max(0, (share ?? 0) - WARNED_SHARE);
 }
 
-function warns(answer: Paid['answers'][number]): boolean {
+/** Whether an answer earns more than is accepted. */
+export function warns(answer: Paid['answers'][number]): boolean {
   return excess(answer) > 0;
 }
 
-function paidUnder(rows: readonly ProbedRow[], recipe: Recipe): Paid {
+/** What a recipe pays on rows that were measured under one with the same measure fields. */
+export function paidUnder(rows: readonly ProbedRow[], recipe: Recipe): Paid {
   const rewards = rows.map((row) => rewardsOf(row, recipe));
   const known = rewards.flatMap(({ best }) => (best === null ? [] : [best]));
   const answers = CANNED_ANSWERS.map((name) => ({ name, ...paymentOf(name, rewards) }));

@@ -305,30 +305,29 @@ async function measureRow(
 
 /**
  * The reference if the row has one. Else the best sample, unless the constructed answer meets more of the row's own
- * criteria.
+ * criteria, or as many and earns more.
  */
 function bestKnown(
   made: ProbedRow['best_known'],
   samples: readonly MeasuredSample[],
   recipe: Recipe,
 ): ProbedRow['best_known'] {
-  const best = made?.from === 'reference' ? null : bestSample(samples, recipe);
-  if (best === null) return made;
-  if (made !== null && (criteriaMet(made.facts) ?? 0) > (criteriaMet(best.facts) ?? 0)) return made;
+  const worthOf = (facts: Facts): number[] => [
+    criteriaMet(facts) ?? 0,
+    BUILT_IN.compose(facts, recipe).reward ?? Number.NEGATIVE_INFINITY,
+  ];
+  const [best] = samples
+    .map(({ facts, outcome }) => ({ facts, by: [outcome ?? 0, ...worthOf(facts)] }))
+    .sort((a, b) => compared(b.by, a.by));
+  if (best === undefined || made?.from === 'reference') return made;
+  if (made !== null && compared(worthOf(made.facts), worthOf(best.facts)) > 0) return made;
   return { from: 'sample', facts: best.facts };
 }
 
-/** The sample with the best outcome, then the most of the row's own criteria, then the highest reward. */
-function bestSample(samples: readonly MeasuredSample[], recipe: Recipe): MeasuredSample | null {
-  const ranked = samples.map((sample) => ({
-    sample,
-    by: [sample.outcome ?? 0, criteriaMet(sample.facts) ?? 0, BUILT_IN.compose(sample.facts, recipe).reward ?? 0],
-  }));
-  const [first] = ranked.sort((a, b) => {
-    const place = a.by.findIndex((value, n) => value !== b.by[n]);
-    return (b.by[place] ?? 0) - (a.by[place] ?? 0);
-  });
-  return first?.sample ?? null;
+/** Above 0 if the first numbers that differ are larger in `a`. */
+function compared(a: readonly number[], b: readonly number[]): number {
+  const place = a.findIndex((value, n) => value !== b[n]);
+  return place === -1 ? 0 : (a[place] ?? 0) > (b[place] ?? 0) ? 1 : -1;
 }
 
 function measuredSample(

@@ -43,6 +43,9 @@ export const probeRowSchema = z
   .refine(hasNotBothOrigins, oneOriginRule)
   .meta(NOT_BOTH_ORIGINS);
 
+/** A row as a request has it. */
+export type ProbeRowInput = z.infer<typeof probeRowSchema>;
+
 /** How the rows of a request are judged. */
 export const probeOptionFields = {
   recipe: scoringFields.recipe,
@@ -78,12 +81,12 @@ export const probeRequestSchema = z
 
 export type ProbeRequestBody = z.infer<typeof probeRequestSchema>;
 
-function samplesOf(rows: readonly z.infer<typeof probeRowSchema>[]): number {
+function samplesOf(rows: readonly ProbeRowInput[]): number {
   return rows.reduce((sum, { responses = [] }) => sum + responses.length, 0);
 }
 
 /** A row of a request. */
-export function requestedProbeRow({ id, responses, ...shared }: z.infer<typeof probeRowSchema>): ProbeRow {
+export function requestedProbeRow({ id, responses, ...shared }: ProbeRowInput): ProbeRow {
   const { response: _response, ...prompt } = rolloutOf({ ...shared, response: '' });
   return {
     id: id ?? null,

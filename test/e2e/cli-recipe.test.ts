@@ -131,7 +131,7 @@ test.each([
   [['examples/rollouts.jsonl', '--recipe', 'refiner-rl-balancd'], 'Did you mean refiner-rl-balanced?'],
   [['examples/rollouts.jsonl', '--recipe', 'grpo-tcr'], 'read no answer over sources'],
   [['examples/rollouts.jsonl', '--prompts', '0'], '--prompts: expected an integer from 1 to'],
-  [['examples/rollouts.jsonl', '--judge', 'qwen'], 'Models are configured in a Worker'],
+  [['examples/rollouts.jsonl', '--judge', 'qwen'], 'this process has "lexical"'],
 ])('%j', async (args, said) => {
   const ended = await citeward(...PROBE, ...args);
   expect(ended.stderr).toContain(said);

@@ -434,6 +434,7 @@ describe('every page can be used by everybody', () => {
   const pages: [name: string, hash: () => string, ready: string][] = [
     ['playground', () => '#/playground/wrong-number', 'a.claim'],
     ['editor', () => '#/playground/own', 'textarea'],
+    ['probe', () => '#/probe', 'textarea'],
     ['runs', () => '#/runs', 'table'],
     ['run', () => `#/runs/${RUN}`, 'canvas'],
     ['step', () => `#/runs/${RUN}/0`, 'table'],

@@ -1,13 +1,11 @@
 /** Measures prompts, in this process or through a Worker, a few at a time. */
 import type { RowClient } from '../../../hosts/memory/local-client.ts';
-import { MAX_PROBE_ROWS, MAX_PROBE_SAMPLES } from '../../../src/limits.ts';
 import type { ProbedRow } from '../../../src/probe/probe-rows.ts';
 import type { JudgeUse } from '../../../src/scoring/reward-reply.ts';
-import type { ProbeRequestBody } from '../../../src/wire/probe.ts';
+import type { ProbeRequestBody, ProbeRowInput } from '../../../src/wire/probe.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
 import type { LineProblem } from '../../shared/rows.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
-import type { Prompt } from './prompts.ts';
 
 /** Rows that were measured together. */
 export type MeasuredRows = { readonly rows: readonly ProbedRow[]; readonly judges: readonly JudgeUse[] };
@@ -18,7 +16,7 @@ export type Probing =
   | { readonly kind: 'refused'; readonly problems: readonly (LineProblem & { readonly row: number })[] };
 
 /** Measures rows that fit one request. */
-export type Probe = (rows: readonly Prompt['row'][]) => Promise<Probing>;
+export type Probe = (rows: readonly ProbeRowInput[]) => Promise<Probing>;
 
 /** How the rows are judged. */
 export type ProbeOptions = Omit<ProbeRequestBody, 'rows' | 'detail'>;
@@ -51,21 +49,4 @@ function refusedRows(problems: readonly LineProblem[]): Probing {
       return { row: Number(row[1]), field: field.slice(row[0].length), message };
     }),
   };
-}
-
-/** Prompts that fit one request, in order. */
-export function* requestsOf(prompts: readonly Prompt[]): Generator<readonly Prompt[]> {
-  let some: Prompt[] = [];
-  let samples = 0;
-  for (const prompt of prompts) {
-    const own = prompt.row.responses?.length ?? 0;
-    if (some.length === MAX_PROBE_ROWS || samples + own > MAX_PROBE_SAMPLES) {
-      yield some;
-      some = [];
-      samples = 0;
-    }
-    some.push(prompt);
-    samples += own;
-  }
-  if (some.length > 0) yield some;
 }

@@ -5,6 +5,7 @@ import { probeReport } from '../../../src/probe/probe-report.ts';
 import type { ProbedRow } from '../../../src/probe/probe-rows.ts';
 import { type JudgeUse, mergedJudges } from '../../../src/scoring/reward-reply.ts';
 import { type ProbeReply, probeOptionFields } from '../../../src/wire/probe.ts';
+import { type PromptRow, probeRequests } from '../../../src/wire/probe-prompts.ts';
 import { checkRecipe } from '../../shared/check-recipe.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_INCOMPLETE, EXIT_OK, RunError } from '../../shared/exit.ts';
@@ -23,8 +24,8 @@ import {
 import { Screen } from '../../shared/screen.ts';
 import { badLinesText } from '../../shared/summary.ts';
 import { DEFAULT_PROMPTS, PROMPTS_RANGE, probeSyntax, SEED_RANGE } from './options.ts';
-import { type Probe, probeOf, requestsOf } from './probing.ts';
-import { type Prompt, readPrompts } from './prompts.ts';
+import { type Probe, probeOf } from './probing.ts';
+import { readPrompts } from './prompts.ts';
 import { printReport } from './render.ts';
 
 export const probeCommand: Command = { ...probeSyntax, run };
@@ -75,7 +76,7 @@ type Measured = { readonly rows: ProbedRow[]; readonly judges: JudgeUse[]; reado
 
 /** Measures all prompts. Those that the recipe refuses go to the screen, and the others are still measured. */
 async function measure(
-  prompts: readonly Prompt[],
+  prompts: readonly PromptRow[],
   probe: Probe,
   screen: Screen,
   progress: Progress,
@@ -84,7 +85,7 @@ async function measure(
   const judges: (readonly JudgeUse[])[] = [];
   let refused = 0;
   let done = 0;
-  for (const request of requestsOf(prompts)) {
+  for (const request of probeRequests(prompts)) {
     let some = request;
     while (some.length > 0) {
       const end = await probe(some.map(({ row }) => row));

@@ -16,6 +16,8 @@ from citeward.replies import GroupScore, Score, StepAdvantages, body_of, group_o
 from citeward.settings import Judge, Recipe, Settings
 from citeward.transport import Outcome, Transport, encoded
 
+NO_RECIPE = "no recipe: pass recipe= or set CITEWARD_RECIPE"
+
 
 class Client:
     """Scores rollouts over HTTP.
@@ -136,6 +138,26 @@ class Client:
         body = {"rule": rule, "groups": [{"members": [dict(member) for member in members]} for members in groups]}
         return step_of(self._send("/v1/advantages", body), [len(members) for members in groups])
 
+    def probe_recipe(self, rows: Sequence[Mapping[str, Any]], **fields: Any) -> Mapping[str, Any]:
+        """Says what the recipe pays for canned cheap answers (``POST /v1/recipes/probe``), before a training.
+
+        Args:
+            rows: at most 16 rows of training data: the fields that ``score`` shares, and any of ``id``, ``reference``
+                and ``responses`` (samples of the policy, as in ``group``; ``outcome`` is compared with the reward).
+            fields: ``seed``, ``detail`` (``rows``: with the facts of every answer), ``judge``, ...
+
+        Returns:
+            the report: ``answers`` with the share of the best known answer that each earns, ``warnings``, ...
+
+        Raises:
+            Misconfigured: there is no recipe.
+            CitewardError: the recipe could not be probed.
+        """
+        body = {**self.settings.request_fields(), **fields, "rows": [dict(row) for row in rows]}
+        if "recipe" not in body:
+            raise Misconfigured(NO_RECIPE)
+        return body_of(self._send("/v1/recipes/probe", body))
+
     def make_rubrics(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Lets a model of the Worker write criteria for a question (``POST /v1/rubrics``).
 
@@ -190,7 +212,7 @@ class Client:
     def _post(self, path: str, fields: Mapping[str, Any]) -> Outcome:
         body = {**self.settings.request_fields(), **fields}
         if "recipe" not in body:
-            raise Misconfigured("no recipe: pass recipe= or set CITEWARD_RECIPE")
+            raise Misconfigured(NO_RECIPE)
         if "run" not in body:
             body = _without_outcomes(body)
         elif self.settings.store_text:

@@ -163,6 +163,22 @@ class Live(LiveTestCase):
         self.assertEqual(step.groups[1], ((0.0, True),))
         self.assertEqual(step.reply["groups"][0]["advantages"][0]["weighted_sum"], group.weighted_sums[0])
 
+    def test_a_probe(self) -> None:
+        row = rows()[0]
+        responses = [row["response"], {"response": "no answer block", "outcome": 0}]
+        with Client(self.up, recipe=RECIPE) as ours:
+            report = ours.probe_recipe([{"id": row["id"], **shared_of(row), "responses": responses}], seed=3)
+            with self.assertRaises(BadRequest) as caught:
+                ours.probe_recipe([{"question": "q"}])
+        shares = {answer["name"]: answer["share"] for answer in report["answers"]}
+        self.assertLess(shares["it"], 1)
+        self.assertEqual((report["rows"], report["samples"]["samples"]), (1, 2))
+        self.assertTrue(all(field.path.startswith("rows[0]") for field in caught.exception.fields))
+
+    def test_a_probe_needs_a_recipe(self) -> None:
+        with citeward_environment(), Client(self.up) as ours, self.assertRaises(Misconfigured):
+            ours.probe_recipe([{"question": "q"}])
+
     def test_a_judge_that_is_down_masks_a_member_of_a_group(self) -> None:
         row = rows()[0]
         with Client(self.down, recipe=RECIPE, deadline_s=20) as ours:

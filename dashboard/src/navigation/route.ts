@@ -1,11 +1,12 @@
 /** Routes in the URL hash: the server serves one file and never sees which page is open. */
 import { observable, useObservable } from '../settings/observable.ts';
 
-export const PAGES = ['playground', 'runs', 'compare', 'replay', 'batches', 'label', 'api'] as const;
+export const PAGES = ['playground', 'probe', 'runs', 'compare', 'replay', 'batches', 'label', 'api'] as const;
 export type Page = (typeof PAGES)[number];
 
 export const PAGE_NAMES: Readonly<Record<Page, string>> = {
   playground: 'Playground',
+  probe: 'Probe',
   runs: 'Runs',
   compare: 'Compare',
   replay: 'Replay',

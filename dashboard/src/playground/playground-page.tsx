@@ -170,7 +170,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
             <section class="card" aria-label="Reward">
               <header class="card-head">
                 <h2>Reward</h2>
-                <span class="muted">{recipe}</span>
+                <a href={hrefOf('probe', recipe)}>Probe {recipe}</a>
               </header>
               <ScorePanel scored={scored} isStale={isStale} onScore={score} />
             </section>

@@ -141,7 +141,9 @@ describe('the best known answer', () => {
     expect(judged[0]?.best_known?.from).toBe('constructed');
   });
 
-  it('is the constructed answer where no sample meets as much', async () => {
+  it('is the constructed answer where the best sample meets less, or as much and earns less', async () => {
+    const uncited = await from(bridgeRow({}, [sample(RIGHT.replace(' [S2]', ' (see S2)'))]));
+    expect(uncited.from).toEqual({ reference: 0, sample: 0, constructed: 1 });
     expect((await from(bridgeRow({}, [sample(WRONG)]))).from).toEqual({ reference: 0, sample: 0, constructed: 1 });
   });
 });
