@@ -10,7 +10,7 @@ import { type InputProblem, pathText } from '../src/input-problem.ts';
  *
  * const scorer = createScorer({ judge: lexicalJudge });
  * try {
- *   await scorer.score({ response: '<answer>No question.</answer>', sources: [] }, 'refiner-rl-balanced');
+ *   await scorer.score({ response: '<answer>No question.</answer>', sources: [] }, 'refiner-guarded');
  * } catch (error) {
  *   if (!(error instanceof InputError)) throw error;
  *   console.log(error.problems);   // [{ path: ['question'], message: 'required by the recipe' }, …]

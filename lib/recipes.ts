@@ -16,7 +16,7 @@ import type { GroupVotes } from '../src/family/family.ts';
  * ```ts
  * import { recipes } from 'citeward';
  *
- * const recipe = { ...recipes['refiner-rl-balanced'], citation_weight: 0.3 };
+ * const recipe = { ...recipes['refiner-guarded'], citation_weight: 0.3 };
  * ```
  */
 export const recipes = RECIPES;
@@ -39,10 +39,10 @@ type OfFamily<Union, Family> = Extract<Union, { readonly family: Family }>;
  *     response: '<answer><snippet id=S1>It is 288 km long.</snippet></answer>',
  *     positive_rubrics: [{ description: 'States the length' }],
  *   },
- *   'refiner-rl-balanced',
+ *   'refiner-guarded',
  *   { measureAll: true },
  * );
- * const { reward } = compose(facts, { ...recipes['refiner-rl-balanced'], citation_weight: 0.2 });
+ * const { reward } = compose(facts, { ...recipes['refiner-guarded'], citation_weight: 0.2 });
  * ```
  * @param group The group's largest vote; `null` for a rollout alone. `composeGroup` computes it.
  * @throws RangeError if facts and recipe are of different families, or the reward is not finite.

@@ -58,7 +58,7 @@ export type Replay = {
  * ```ts
  * import { createScorer, lexicalJudge, recipes, replay } from 'citeward';
  *
- * const recipe = recipes['refiner-rl-balanced'];
+ * const recipe = recipes['refiner-guarded'];
  * const shared = {
  *   question: 'How long is the Aare?',
  *   tool_output: '<snippet id=S1>The Aare is 288 km long.</snippet>',

@@ -12,7 +12,7 @@ import { type RecipeInput, withOwnFamilies } from './own-families.ts';
  * ```ts
  * import { resolveRecipe } from 'citeward';
  *
- * const { recipe, digest } = await resolveRecipe({ base: 'refiner-rl-balanced', citation_weight: 0.3 });
+ * const { recipe, digest } = await resolveRecipe({ base: 'refiner-guarded', citation_weight: 0.3 });
  * ```
  * @param options.families families of your own beside the built-in ones.
  * @throws InputError for an unknown name or a wrong field. TypeError for a family whose name is taken.

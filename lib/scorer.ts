@@ -121,7 +121,7 @@ const MIN_TURN_MS = 1_000;
  *     response: '<answer><snippet id=S1>It opened on 27 May 1937.</snippet></answer>',
  *     positive_rubrics: [{ description: 'States that the bridge opened in May 1937' }],
  *   },
- *   'refiner-gpt54-instance-rubric',
+ *   'refiner-guarded',
  * );
  * console.log(reward, components.citation.value, claims[0]?.support);
  * ```
@@ -140,7 +140,7 @@ const MIN_TURN_MS = 1_000;
  *     ],
  *     positive_rubrics: [{ description: 'States that the Aare is 288 km long' }],
  *   },
- *   'refiner-gpt54-instance-rubric',
+ *   'refiner-guarded',
  * );
  * console.log(reward, trajectory?.num_turns);
  * ```

@@ -30,7 +30,7 @@ export type BraintrustScore = {
  * import { braintrustScorer, createClient } from 'citeward/client';
  *
  * const client = createClient({ url: new URL('http://127.0.0.1:8799'), key: null });
- * const scores = [braintrustScorer({ client, recipe: 'refiner-rl-balanced' })]; // Eval('answers', { data, task, scores })
+ * const scores = [braintrustScorer({ client, recipe: 'refiner-guarded' })]; // Eval('answers', { data, task, scores })
  * ```
  */
 export function braintrustScorer(options: EvaluationOptions): (example: BraintrustExample) => Promise<BraintrustScore> {

@@ -32,7 +32,7 @@ export type LangSmithResult = {
  * import { createClient, langSmithEvaluator } from 'citeward/client';
  *
  * const client = createClient({ url: new URL('http://127.0.0.1:8799'), key: null });
- * const evaluators = [langSmithEvaluator({ client, recipe: 'refiner-rl-balanced' })]; // for evaluate()
+ * const evaluators = [langSmithEvaluator({ client, recipe: 'refiner-guarded' })]; // for evaluate()
  * ```
  */
 export function langSmithEvaluator(

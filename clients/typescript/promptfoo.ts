@@ -34,7 +34,7 @@ export type PromptfooOptions = EvaluationOptions & { readonly threshold?: number
  * import { createClient, promptfooAssertion } from 'citeward/client';
  *
  * const client = createClient({ url: new URL('http://127.0.0.1:8799'), key: null });
- * export default promptfooAssertion({ client, recipe: 'refiner-rl-balanced', threshold: 0.7 });
+ * export default promptfooAssertion({ client, recipe: 'refiner-guarded', threshold: 0.7 });
  * ```
  */
 export function promptfooAssertion(

@@ -54,7 +54,7 @@ describe('scoring', () => {
     expect(replay.code).toBe(0);
     expect(replay.stderr).toMatch(/ 0 judge calls · \d+ stored judgments/);
     const missing = await citeward(
-      ...['score', EXAMPLES, '--url', worker.url, '--judgments', 'only', '--set', 'judge_static=false', '--json'],
+      ...['score', EXAMPLES, '--url', worker.url, '--judgments', 'only', '--set', 'judging=per_criterion', '--json'],
     );
     expect(missing.code).toBe(1);
     const unscored = jsonLines(missing.stdout).filter(({ status }) => status === 'unscored');
@@ -72,7 +72,7 @@ describe('scoring', () => {
     const skipped = await citeward('score', EXAMPLES, '--judgments', 'skip');
     expect(skipped.code).toBe(0);
     expect(skipped.stdout).toContain('good-answer               unscored: judgment_skipped');
-    expect(skipped.stderr).toMatch(/2 rows scored · mean reward 0\.000 · unscored: 17 judgment_skipped/);
+    expect(skipped.stderr).toMatch(/3 rows scored · mean reward 0\.000 · unscored: 16 judgment_skipped/);
   });
 });
 

@@ -6,7 +6,9 @@ import { LABEL_FORMATS, type LabelledRow, labelFormatOf, readLabelledRow } from 
 import { type ScoreRequest, scoreRequestSchema } from '../../../src/wire/score.ts';
 import type { Line } from '../../shared/lines.ts';
 import { fieldProblems, type LineProblem, lineFields, lineProblem, readRow, withoutFields } from '../../shared/rows.ts';
-import { DEFAULT_RECIPE } from '../../shared/scoring-flags.ts';
+
+/** The recipe of rows without one. It is not the default of `citeward score`, so that results can be compared over time. */
+const CHECKED_RECIPE = 'refiner-gpt54-instance-rubric';
 
 /** `auto`: each row says by its fields what it is. */
 export const ROW_FORMATS = ['auto', ...LABEL_FORMATS, 'rollouts'] as const;
@@ -37,7 +39,7 @@ export function readCheckRow(line: Line, asked: RowFormat): ReadCheckRow {
 
 function readRollout(line: Line): ReadCheckRow {
   // The recipe decides which criteria there are, and which answer block counts.
-  const read = readRow(line, anyFields, (fields) => ({ recipe: DEFAULT_RECIPE, ...fields }));
+  const read = readRow(line, anyFields, (fields) => ({ recipe: CHECKED_RECIPE, ...fields }));
   if (!read.ok) return read;
   const fields = read.row.request;
   const parsed = scoreRequestSchema.safeParse(fields);

@@ -2,7 +2,7 @@
 
     from citeward.ragas_metric import CitewardMetric
 
-    metric = CitewardMetric(url="http://127.0.0.1:8799", recipe="refiner-rl-balanced")
+    metric = CitewardMetric(url="http://127.0.0.1:8799", recipe="refiner-guarded")
     value = await metric.single_turn_ascore(sample)
 
 ``user_input`` of a sample is the question, ``response`` the answer, and ``retrieved_contexts`` are the sources ``S1``,

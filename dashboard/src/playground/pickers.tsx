@@ -5,7 +5,7 @@ import type { Readiness } from '../../../src/wire/health.ts';
 import { useApi } from '../api/use-api.ts';
 
 /** Shown until the list has loaded, so that the layout does not shift. */
-export const DEFAULT_RECIPE = 'refiner-gpt54-instance-rubric';
+export const DEFAULT_RECIPE = 'refiner-guarded';
 
 type PickerProps = { value: string; onPick: (name: string) => void };
 

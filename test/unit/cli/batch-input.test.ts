@@ -60,7 +60,7 @@ describe('wrapping', () => {
   });
 
   test('flags win over the row; --set changes the recipe of the flag, the row or the default', () => {
-    expect(wrapped(ROW)).toMatchObject({ body: { recipe: 'refiner-gpt54-instance-rubric', judgments: 'use' } });
+    expect(wrapped(ROW)).toMatchObject({ body: { recipe: 'refiner-guarded', judgments: 'use' } });
     const row = { ...ROW, recipe: 'refiner-rl-balanced', judge: 'a' };
     expect(wrapped(row, { ...NO_SCORING_FLAGS, judge: 'b', changes: { citation_weight: 0.5 } })).toMatchObject({
       body: { recipe: { base: 'refiner-rl-balanced', citation_weight: 0.5 }, judge: 'b' },

@@ -34,8 +34,8 @@ describe('a row that was made for scoring', () => {
 
   it.each([
     ['--recipe', 'refiner-rl-balanced', 'refiner-rl-balanced'],
-    ['--judge', 'lexical', 'refiner-gpt54-instance-rubric'],
-    ['--set', 'citation_weight=1', { base: 'refiner-gpt54-instance-rubric', citation_weight: 1 }],
+    ['--judge', 'lexical', 'refiner-guarded'],
+    ['--set', 'citation_weight=1', { base: 'refiner-guarded', citation_weight: 1 }],
   ])('%s %s turns scoring on', async (flag, value, recipe) => {
     expect(await requestOf([flag, value])).toMatchObject({ recipe, positive_rubrics: ROW.positive_rubrics });
   });
