@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { ROUTES } from '../../src/wire/openapi/document.ts';
 import { citeward, jsonLines, root } from './processes.ts';
 import { ended, killServers, startServe as serve } from './serve-process.ts';
 
@@ -77,6 +78,23 @@ it('asks for a key where the settings have one', async () => {
   expect(line).toContain('requests need a key');
   expect((await score(url, EXAMPLE)).status).toBe(401);
   expect((await score(url, EXAMPLE, key)).status).toBe(200);
+  // SECURITY.md lists what answers without a key. Authentication runs before routing, so an unknown path asks for one.
+  const statusOf = async (path: string, method = 'GET') => (await fetch(`${url}${path}`, { method })).status;
+  for (const path of ['/', '/favicon.svg', '/openapi.json', '/healthz'])
+    expect([path, await statusOf(path)]).toEqual([path, 200]);
+  const closed = ROUTES.filter(
+    ({ path, signed }) => signed !== true && path !== '/healthz' && path !== '/openapi.json',
+  );
+  expect(closed.length).toBeGreaterThan(60);
+  for (const { method, path } of closed) {
+    const at = path.replaceAll(/\{[^}]+\}/gu, 'x');
+    // Bedrock's own status for a wrong key is 403.
+    const refused = at.startsWith('/compat/bedrock/') ? 403 : 401;
+    expect([at, await statusOf(at, method.toUpperCase())]).toEqual([at, refused]);
+  }
+  for (const path of ['/v1/nothing', '/assets/nothing.js', '/index.ts', '/readyz']) {
+    expect([path, await statusOf(path)]).toEqual([path, 401]);
+  }
 });
 
 it.each(['1', '3'])(

@@ -1,0 +1,62 @@
+/**
+ * `node scripts/audit.ts`: asks the package registry for known vulnerabilities of the dependencies (`npm audit`), and
+ * exits with 1 if there is one that ALLOWED does not explain. A registry that cannot be asked is said, and is no failure.
+ */
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import * as z from 'zod';
+
+/** Advisories that do not concern this project, by their address, with the reason. Remove what is fixed. */
+const ALLOWED: Readonly<Record<string, string>> = {};
+
+const advisorySchema = z.object({ title: z.string(), url: z.string(), severity: z.string() });
+const auditSchema = z.object({
+  vulnerabilities: z.record(
+    z.string(),
+    // A text names another package of the list, which has the advisory.
+    z.object({ via: z.array(z.union([z.string(), advisorySchema])) }),
+  ),
+});
+
+export type Audit =
+  /** What is wrong, one line for each advisory; empty = nothing. */
+  { readonly ok: true; readonly problems: readonly string[] } | { readonly ok: false; readonly reason: string };
+
+/** Reads the output of `npm audit --json`. @param allowed advisories that are no problem, by address. */
+export function readAudit(output: string, allowed: Readonly<Record<string, string>>): Audit {
+  let value: unknown;
+  try {
+    value = JSON.parse(output);
+  } catch {
+    return { ok: false, reason: 'npm audit printed no JSON' };
+  }
+  const audit = auditSchema.safeParse(value);
+  if (!audit.success) {
+    const failure = z.object({ statusCode: z.number() }).safeParse(value);
+    return { ok: false, reason: failure.success ? `status ${failure.data.statusCode}` : 'no list of vulnerabilities' };
+  }
+  const problems = Object.entries(audit.data.vulnerabilities).flatMap(([name, { via }]) =>
+    via.flatMap((cause) =>
+      typeof cause === 'string' || cause.url in allowed
+        ? []
+        : [`${name}: ${cause.severity}: ${cause.title} (${cause.url})`],
+    ),
+  );
+  return { ok: true, problems };
+}
+
+if (import.meta.main) {
+  const ran = spawnSync('npm', ['audit', '--json'], {
+    cwd: resolve(import.meta.dirname, '..'),
+    encoding: 'utf8',
+    timeout: 120_000,
+    shell: process.platform === 'win32',
+  });
+  const audit = readAudit(ran.stdout ?? '', ALLOWED);
+  if (!audit.ok) console.log(`audit: the registry could not be asked (${audit.reason}); nothing was checked`);
+  else if (audit.problems.length === 0) console.log('audit: no known vulnerability');
+  else {
+    console.error(`audit: ${audit.problems.length} known vulnerabilities\n${audit.problems.join('\n')}`);
+    process.exitCode = 1;
+  }
+}
