@@ -76,10 +76,12 @@ export async function openRowHost(
   onRetry: (text: string) => void,
   scoring: Pick<ScoringOptions, 'judge' | 'judges' | 'judgments'> | null,
 ): Promise<RowHost> {
+  const local = LOCAL_FLAGS.find(({ name }) => flags.text(name) !== null);
+  if (local !== undefined && flags.text('url') !== null) {
+    throw new UsageError(`--${local.name} is for judging without a Worker`, 'Leave out --url.');
+  }
   const client = await connectIfGiven(flags, onRetry);
   if (client === null) return localRowHost(await openLocalHost(flags, scoring));
-  const local = LOCAL_FLAGS.find(({ name }) => flags.text(name) !== null);
-  if (local !== undefined) throw new UsageError(`--${local.name} is for judging without a Worker`, 'Leave out --url.');
   return { client, concurrency: REMOTE_CONCURRENCY, judgeNotices: [], refinerNotices: [], judged: () => null };
 }
 

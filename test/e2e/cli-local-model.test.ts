@@ -1,0 +1,133 @@
+/** `citeward` judges with a model on a server, without a Worker: --judge-url, --backends, --state. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { favourableCompletion } from './favourable-judge.ts';
+import { citeward, jsonLines, runScript } from './processes.ts';
+
+const MODEL = 'qwen3-4b';
+let directory: string;
+let url: string;
+/** Keys of the requests to the model, and the answer to them. */
+const keys: (string | undefined)[] = [];
+let status = 200;
+const server = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (text: string) => {
+    body += text;
+  });
+  request.on('end', () => {
+    if (request.url?.endsWith('/models') === true) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ object: 'list', data: [{ id: MODEL, object: 'model', max_model_len: 32_768 }] }));
+      return;
+    }
+    keys.push(request.headers.authorization);
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(status === 200 ? favourableCompletion(body, MODEL) : JSON.stringify({ error: { message: 'no' } }));
+  });
+});
+
+const ROW = {
+  question: 'How long is the Aare?',
+  tool_output: '<snippet id=S1>The Aare is 288 kilometres long.</snippet>',
+  response: '<answer><snippet id=S1>The Aare is 288 km long.</snippet></answer>',
+  positive_rubrics: ['States that the Aare is 288 km long'],
+};
+
+async function rowsFile(name: string, ...rows: readonly object[]): Promise<string> {
+  const file = join(directory, name);
+  await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  return file;
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-local-model-'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the model has no port');
+  url = `http://127.0.0.1:${address.port}/v1`;
+});
+afterAll(async () => {
+  server.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('--judge-url', () => {
+  test('judges each question once; with --state a second call makes no judge call, and says so', async () => {
+    const file = await rowsFile('twice.jsonl', ROW, ROW);
+    const there = ['--judge-url', url, '--judge-model', MODEL, '--state', join(directory, 'state')];
+    const first = await citeward('score', file, '--json', ...there);
+    expect(first.code, first.stderr).toBe(0);
+    const [one, two] = jsonLines(first.stdout);
+    expect(one).toMatchObject({ reward: expect.any(Number), judgments: [{ model: MODEL, failure: null }, {}] });
+    expect(two?.['reward']).toBe(one?.['reward']);
+    expect(keys.length).toBe(2);
+    expect(first.stderr).toContain(`Judge: ${MODEL} (${MODEL} at ${url})`);
+
+    const again = await citeward('score', file, '--json', ...there);
+    expect(keys.length).toBe(2);
+    expect(again.stderr).toContain(`0 calls of a model · 4 judgments from ${join(directory, 'state')}`);
+    expect(jsonLines(again.stdout)[0]).toMatchObject({ reward: one?.['reward'], judgments: [{ cached: true }, {}] });
+  });
+
+  test('a model that fails leaves the row without a reward, and the reason is that of a Worker', async () => {
+    status = 401;
+    const file = await rowsFile('fails.jsonl', { ...ROW, question: 'Another?' });
+    const ended = await citeward('score', file, '--json', '--judge-url', url, '--judge-model', MODEL);
+    status = 200;
+    expect(ended.code).toBe(1);
+    expect(jsonLines(ended.stdout)).toMatchObject([{ reward: null, reason: 'judge_unauthorized' }]);
+  });
+
+  test.each([
+    [['--judge-url', 'URL'], '--judge-url needs --judge-model'],
+    [['--judge-model', MODEL], '--judge-model needs --judge-url'],
+    [['--judge-url', 'URL', '--judge-model', 'gpt'], 'has no model "gpt"'],
+    [['--judge-url', 'URL', '--judge-model', MODEL, '--url', 'URL'], '--judge-url is for judging without a Worker'],
+    [['--dialect', 'openai'], '--dialect is for a model server'],
+  ])('%j is refused', async (flags, said) => {
+    const file = await rowsFile('refused.jsonl', ROW);
+    const ended = await citeward('score', file, ...flags.map((flag) => (flag === 'URL' ? url : flag)));
+    expect(ended.code).not.toBe(0);
+    expect(ended.stderr).toContain(said);
+    expect(ended.stdout).toBe('');
+  });
+});
+
+describe('--backends', () => {
+  const backends = (more: object = {}) => ({
+    backends: [
+      {
+        ...{ kind: 'vllm', name: 'qwen', base_url: url, model: MODEL, slots: 4, context_tokens: 32_768 },
+        api_key_secret: 'MODEL_KEY',
+        ...more,
+      },
+    ],
+    default_judge: 'qwen',
+  });
+
+  test('names several judges, whose secrets are variables of the environment', async () => {
+    const [file, settings] = [await rowsFile('named.jsonl', ROW), join(directory, 'backends.json')];
+    await writeFile(settings, JSON.stringify(backends()));
+    const ended = await runScript('cli/main.ts', {
+      args: ['score', file, '--json', '--judges', 'qwen,lexical', '--backends', settings],
+      env: { MODEL_KEY: 'secret' },
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+    const models = jsonLines(ended.stdout).map(({ judgments }) => JSON.stringify(judgments));
+    expect(models[0]).toContain(MODEL);
+    expect(models[0]).toContain('citeward-lexical');
+    expect(keys.at(-1)).toBe('Bearer secret');
+  });
+
+  test('a wrong field is named with its place', async () => {
+    const settings = join(directory, 'wrong.json');
+    await writeFile(settings, JSON.stringify(backends({ base_url: 'ftp://x' })));
+    const ended = await citeward('score', await rowsFile('wrong.jsonl', ROW), '--backends', settings);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain(`${settings}: backends[0].base_url: expected an https URL`);
+  });
+});
