@@ -40,6 +40,8 @@ export type Rule = {
   readonly readsLevel?: true;
   /** Whether it holds from then on: what it reads recovers although the behaviour stays. */
   readonly latches?: true;
+  /** Whether a change of the recipe can help. */
+  readonly hasRemedy?: false;
   /** @param rise the rise of the mean reward since the first steps, as a share of the range. */
   readonly isMet: (last: FigureReader, first: FigureReader, rise: number) => boolean;
   /** What the policy does, in a sentence without its full stop. Rewards are in the unit of the recipe. */
@@ -220,6 +222,7 @@ export const RULES: readonly Rule[] = [
     rule: 'no_signal',
     reads: ['reward', 'degenerate'],
     compares: false,
+    hasRemedy: false,
     // At its ceiling a run has learned what its reward can teach.
     isMet: (last) => last('degenerate') > 0.5 && !(last('reward') >= 0.95),
     says: ({ last }) =>
@@ -230,6 +233,7 @@ export const RULES: readonly Rule[] = [
     rule: 'unscored',
     reads: ['unscored'],
     compares: false,
+    hasRemedy: false,
     isMet: (last) => last('unscored') > 0.05,
     says: ({ last }) => `${percent(last('unscored'))} of the rollouts have no reward`,
     clarity: ({ reward }) => (reward === null ? 0 : null),

@@ -239,7 +239,7 @@ export class AlertWatch {
       rollouts: steps.at(-1)?.examples(rule.rule) ?? [],
       shown,
       paying: StepOfRun.paying(steps),
-      remedy: active ? this.#remedyOf(rule) : null,
+      remedy: active && rule.hasRemedy !== false ? this.#remedyOf(rule) : null,
     };
   }
 

@@ -75,10 +75,10 @@ function AlertItem({ run, alert }: { run: string; alert: Alert }) {
       <p>
         <b>{words(alert.rule)}</b> <span class="muted">{alertTime(alert)}</span>
       </p>
-      <p>{capital(alert.message)}.</p>
-      <p class="muted">{figureTexts(alert).join(' · ')}</p>
-      {paying !== null && <p>{capital(paying)}.</p>}
-      {remedy !== null && <p>{capital(remedy)}.</p>}
+      <p>{sentence(alert.message)}</p>
+      <p class="muted">{typeset(figureTexts(alert).join(' · '))}</p>
+      {paying !== null && <p>{sentence(paying)}</p>}
+      {remedy !== null && <p>{sentence(remedy)}</p>}
       {alert.rollouts.length > 0 && (
         <p>
           Shown by{' '}
@@ -112,6 +112,11 @@ function words(rule: string): string {
   return rule.replaceAll('_', ' ');
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+function sentence(text: string): string {
+  return `${typeset(text.charAt(0).toUpperCase() + text.slice(1))}.`;
+}
+
+/** Arrows as one character, and no line break before a percent sign. */
+function typeset(text: string): string {
+  return text.replaceAll('->', '→').replaceAll(' %', '\u00a0%');
 }

@@ -8,6 +8,7 @@ import { withTerms } from '../../family/terms.ts';
 import { type VotingComposer, withVotes } from '../../family/with-votes.ts';
 import { carrSummands, carrVote, composeCarr, isPunished, readsCriteria } from './compose.ts';
 import type { CarrFacts } from './facts.ts';
+import { carrMonitor } from './monitor.ts';
 import type { CarrRecipe } from './recipe.ts';
 import type { CarrReply, CarrScore } from './reply.ts';
 import { combineCarr } from './votes.ts';
@@ -57,6 +58,7 @@ export const carrComposer = withVotes(
       contributions: carrSummands,
       groupVote: carrVote,
       combine: combineCarr,
+      monitor: carrMonitor,
       gaps: (before, after, changed) => [
         ...changed.map((field) => ({ name: `recipe.${field}`, isOpen: () => true })),
         ...finishReasonGaps<CarrFacts>({ before: before.punish_ill_formed, after: after.punish_ill_formed }),

@@ -9,6 +9,7 @@ import { withTerms } from '../../family/terms.ts';
 import { type VotingComposer, withVotes } from '../../family/with-votes.ts';
 import { composeDrTulu, neededByDrTulu } from './compose.ts';
 import type { DrTuluFacts } from './facts.ts';
+import { drTuluMonitor } from './monitor.ts';
 import type { DrTuluRecipe } from './recipe.ts';
 import type { DrTuluReply, DrTuluScore } from './reply.ts';
 import { combineDrTulu } from './votes.ts';
@@ -84,6 +85,7 @@ export const drTuluComposer = withVotes(
         ),
       groupVote: () => null,
       combine: combineDrTulu,
+      monitor: drTuluMonitor,
       gaps: (before, after, changed) => [
         ...changed
           .filter((field) => field !== 'batch' || after.judging === 'batched')
