@@ -36,10 +36,19 @@ export const PACKED_RECIPE = 'packed';
 
 export type PackedRun = { readonly recipe: Recipe; readonly groups: readonly (readonly CountedRow[])[] };
 
-/** @throws ZodError for a file of another form. */
-export function readPackedRun(path: string, recipeOf: (values: unknown) => Recipe): PackedRun {
+/**
+ * Reads a file. `values`: its recipe, which the caller resolves. `read`: the run under it.
+ * @throws ZodError for a file of another form.
+ */
+export function readPackedRun(path: string): {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly read: (recipe: Recipe) => PackedRun;
+} {
   const packed = packedSchema.parse(JSON.parse(brotliDecompressSync(readFileSync(path)).toString()));
-  const recipe = recipeOf(packed.recipe);
+  return { values: packed.recipe, read: (recipe) => unpacked(packed, recipe) };
+}
+
+function unpacked(packed: z.infer<typeof packedSchema>, recipe: Recipe): PackedRun {
   const facts = packed.facts.map((one) => factsSchema.parse(one));
   const groups = packed.steps.flatMap(({ step, groups: sizes, rollouts }) => {
     let from = 0;

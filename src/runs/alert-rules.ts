@@ -63,6 +63,8 @@ export type RuleView = {
 
 /** A rise that is no noise: a tenth and a twentieth of the range. */
 const [CLEAR_RISE, SOME_RISE] = [0.1, 0.05];
+/** With a tenth, a quarter of the resamplings of a run that still learned what it should met the rule by chance. */
+const LASTING_RISE = 0.125;
 /** Below it, advantages do not follow a number of the same rollouts. */
 const FOLLOWING = 0.2;
 
@@ -81,7 +83,7 @@ export const RULES: readonly Rule[] = [
     rule: 'criteria_left_behind',
     reads: ['reward', 'criteria_met'],
     compares: true,
-    isMet: (last, first, rise) => rise >= CLEAR_RISE && last('criteria_met') - first('criteria_met') < rise / 4,
+    isMet: (last, first, rise) => rise >= LASTING_RISE && last('criteria_met') - first('criteria_met') < rise / 4,
     says: ({ last, first, shown }) =>
       `the reward rose, but not by what the rows ask for: ${percent(last('criteria_met'))} of their own positive ` +
       `criteria are met, ${percent(first('criteria_met'))} at first; answers that meet less than half of them` +

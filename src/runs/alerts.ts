@@ -79,6 +79,7 @@ export type Unwatched = { readonly rule: AlertRule; readonly reason: (typeof UNW
 export type RunAlerts = {
   /** Watched steps. Rollouts without a step are not watched. */
   readonly steps: number;
+  /** By the step from which they hold. */
   readonly alerts: readonly Alert[];
   readonly unwatched: readonly Unwatched[];
 };
@@ -190,6 +191,7 @@ export class AlertWatch {
     const first = StepOfRun.means(this.#steps.slice(0, ALERT_WINDOW_STEPS));
     const windows = this.#windows();
     const found = RULES.flatMap((rule) => this.#alertOf(rule, first, windows) ?? []);
+    found.sort((one, other) => one.since - other.since);
     return { steps: this.#steps.length, alerts: found, unwatched: this.#unwatched(windows) };
   }
 

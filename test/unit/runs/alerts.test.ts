@@ -117,10 +117,10 @@ describe('a rule', () => {
       beside: [{ last: { copies: 0.374 } }, { first: { copies: 0.188 } }, { rise: 0.049 }],
     },
     criteria_left_behind: {
-      last: { criteria_met: 0.324 },
+      last: { criteria_met: 0.331 },
       first: { criteria_met: 0.3 },
-      rise: 0.1,
-      beside: [{ last: { criteria_met: 0.326 } }, { rise: 0.099 }],
+      rise: 0.125,
+      beside: [{ last: { criteria_met: 0.332 } }, { rise: 0.124 }],
     },
     paid_without_meeting: {
       last: { unmet: 0.6, unmet_reward: 0.5 },
