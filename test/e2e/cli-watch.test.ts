@@ -14,6 +14,7 @@ const ALERT = {
   active: true,
   figures: {},
   rollouts: [],
+  shown: null,
 };
 const ALERTS = { run: 'r', window: 4, steps: 8, alerts: [ALERT], unwatched: [], judge_checks: [] };
 
