@@ -20,6 +20,7 @@ export class BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
   readonly #stallMs: number;
   #bytes = 0;
+  #isCancelled = false;
   /** Time spent in reads. What the reader of the body waits for itself, such as a store, does not count. */
   #readMs = 0;
 
@@ -30,21 +31,22 @@ export class BodyReader {
   }
 
   /**
-   * Reads at least PIECE_BYTES into the buffer, or the rest of the body; returns null at its end. The buffer is taken:
-   * that of the result replaces it.
+   * Reads at least PIECE_BYTES into a view, fills it if it is smaller, or reads the rest of the body; returns an empty
+   * view at its end. The buffer is taken: that of the result replaces it, at the end too.
    * @throws RequestError if the body stalls or the connection closes.
    */
-  async read(buffer: ArrayBuffer): Promise<Uint8Array<ArrayBuffer> | null> {
+  async read(view: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
     const start = performance.now();
     const leftMs = Math.min(this.#stallMs, this.#stallMs + this.#bytes / FLOOR_BYTES_PER_MS - this.#readMs);
-    const reading = this.#reader.readAtLeast(PIECE_BYTES, new Uint8Array(buffer));
+    const reading = this.#reader.readAtLeast(Math.min(PIECE_BYTES, view.byteLength), view);
     try {
-      const { done, value } = await inTime(reading, leftMs);
+      const { value } = await inTime(reading, leftMs);
+      if (value === undefined) throw new Error('BodyReader: a read that was not cancelled returned no buffer');
       this.#readMs += performance.now() - start;
-      if (done || value === undefined) return null;
       this.#bytes += value.byteLength;
       return value;
     } catch (error) {
+      this.#isCancelled = true;
       // Cancelling fails only if the stream has already ended.
       this.#reader.cancel().catch(() => undefined);
       throw error;
@@ -53,11 +55,12 @@ export class BodyReader {
 
   /** Reads the rest and drops it, up to a limit, the end, or a stall, so that the caller receives the reply. */
   async discard(limitBytes = MAX_DISCARDED_BYTES): Promise<void> {
+    if (this.#isCancelled) return;
     let buffer = new ArrayBuffer(PIECE_BYTES);
     try {
       for (let bytes = 0; bytes <= limitBytes; ) {
-        const piece = await this.read(buffer);
-        if (piece === null) return;
+        const piece = await this.read(new Uint8Array(buffer));
+        if (piece.byteLength === 0) return;
         bytes += piece.byteLength;
         buffer = piece.buffer;
       }
@@ -70,18 +73,17 @@ export class BodyReader {
 }
 
 /** Waits for a read of a body. @throws RequestError if it takes too long, or the connection closes. */
-export async function inTime<T>(reading: Promise<T>, limitMs: number): Promise<T> {
-  const late = Promise.withResolvers<'late'>();
-  const timer = setTimeout(() => late.resolve('late'), Math.max(0, limitMs));
-  let read: T | 'late';
-  try {
-    read = await Promise.race([reading, late.promise]);
-  } catch {
-    // The error of the stream says no more than `body_interrupted`, so it is dropped.
-    throw new RequestError({ reason: 'body_interrupted' });
-  } finally {
-    clearTimeout(timer);
-  }
-  if (read === 'late') throw new RequestError({ reason: 'body_too_slow' });
-  return read;
+export function inTime<T>(reading: Promise<T>, limitMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new RequestError({ reason: 'body_too_slow' })), Math.max(0, limitMs));
+    const done = (value: T): void => {
+      clearTimeout(timer);
+      resolve(value);
+    };
+    reading.then(done, () => {
+      clearTimeout(timer);
+      // The error of the stream says no more than `body_interrupted`, so it is dropped.
+      reject(new RequestError({ reason: 'body_interrupted' }));
+    });
+  });
 }

@@ -116,11 +116,14 @@ export async function receiveBytes(c: Context, limit_bytes: number, arriving: Le
   if (length !== null && length <= PIECE_BYTES) return new Uint8Array(await inTime(c.req.raw.arrayBuffer(), stallMs));
   const reader = new BodyReader(body, stallMs);
   const room = new LeasedRoom(arriving, ROOM_WAIT_MS);
-  const pieces: Uint8Array[] = [];
   let bytes = 0;
+  // Grows with what has arrived, up to the announced length, so that nothing is held for bytes that are not sent.
+  let buffer = new ArrayBuffer(PIECE_BYTES);
   for (;;) {
-    const piece = await reader.read(new ArrayBuffer(PIECE_BYTES));
-    if (piece === null) return joined(pieces, bytes);
+    if (bytes === buffer.byteLength) buffer = grown(buffer, length ?? limit_bytes + 1);
+    const piece = await reader.read(new Uint8Array(buffer, bytes));
+    buffer = piece.buffer;
+    if (piece.byteLength === 0) return new Uint8Array(buffer, 0, bytes);
     bytes += piece.byteLength;
     if (bytes > limit_bytes) {
       await reader.discard();
@@ -130,9 +133,18 @@ export async function receiveBytes(c: Context, limit_bytes: number, arriving: Le
       await reader.discard();
       throw new RequestError({ reason: 'overloaded' });
     }
-    pieces.push(piece);
+    if (bytes === length) return new Uint8Array(buffer);
   }
 }
+
+/** A copy with room for more: for 1 MB at first, then for twice as much, and for no more than the whole. */
+function grown(buffer: ArrayBuffer, wholeBytes: number): ArrayBuffer {
+  const larger = new ArrayBuffer(Math.min(wholeBytes, Math.max(FIRST_GROWTH_BYTES, 2 * buffer.byteLength)));
+  new Uint8Array(larger).set(new Uint8Array(buffer));
+  return larger;
+}
+
+const FIRST_GROWTH_BYTES = 1024 * 1024;
 
 /** How often a waiting body asks for room. Requests cannot wake one another: each has its own I/O context. */
 const ROOM_POLL_MS = 250;
@@ -223,16 +235,6 @@ export async function admitAnswers(
 /** Reserves claims that were counted. Returns false if the isolate holds too many. */
 export function admitClaims(c: Context, claims: number): boolean {
   return c.get('claimLease').grow(claims);
-}
-
-function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
 }
 
 /** The declared length, which HTTP enforces; `null` = the body is chunked or undeclared and must be counted. */

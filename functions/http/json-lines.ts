@@ -26,8 +26,8 @@ export async function* chunksOf(c: Context, most: number): AsyncGenerator<Uint8A
   const passing = new PassingBody(c, most);
   const reader = new BodyReader(body, c.get('bodyStallMs'));
   for (;;) {
-    const piece = await reader.read(new ArrayBuffer(PIECE_BYTES));
-    if (piece === null) return;
+    const piece = await reader.read(new Uint8Array(PIECE_BYTES));
+    if (piece.byteLength === 0) return;
     await passing.add(piece.byteLength);
     yield piece;
   }

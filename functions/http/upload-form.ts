@@ -52,9 +52,10 @@ export async function readForm(c: Context, shape: FormShape): Promise<Form> {
   const parser = new MultipartParser(boundary);
   const form = new FormReader(shape);
   try {
-    for (let chunk = await body.read(buffer); chunk !== null; chunk = await body.read(buffer)) {
-      const bytes = chunk;
+    for (;;) {
+      const bytes = await body.read(new Uint8Array(buffer));
       buffer = bytes.buffer;
+      if (bytes.byteLength === 0) break;
       for (const event of asProblem(() => parser.push(bytes))) await form.take(event);
     }
     asProblem(() => parser.finish());
