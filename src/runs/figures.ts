@@ -50,6 +50,8 @@ export class FiguresOfGroups {
     // A score with a reward has every component of its recipe; what it lacks is a term that is off.
     const isWhole = before.reward !== null && after.reward !== null;
     for (const name of new Set([...Object.keys(before.components), ...Object.keys(after.components)])) {
+      const value = after.components[name]?.value ?? null;
+      if (value !== null) this.#shiftOf(name).addValue(value);
       const own = before.components[name] ?? (isWhole ? OFF : undefined);
       const other = after.components[name] ?? (isWhole ? OFF : undefined);
       if (own !== undefined && other !== undefined) this.#shiftOf(name).add(own, other);
@@ -98,8 +100,13 @@ export class FiguresOfGroups {
 const OFF: Component = { status: 'scored', value: 0, weight: 0, contribution: 0 };
 
 class ComponentShift {
+  readonly #after = new Moments();
   readonly #value = new Moments();
   readonly #contribution = new Moments();
+
+  addValue(after: number): void {
+    this.#after.add(after);
+  }
 
   add(before: Component, after: Component): void {
     if (before.value !== null && after.value !== null) this.#value.add(after.value - before.value);
@@ -111,6 +118,7 @@ class ComponentShift {
   get figures(): ReplayFigures['components'][string] {
     return {
       compared: this.#contribution.count,
+      mean: this.#after.mean,
       value: this.#value.mean,
       contribution: this.#contribution.mean,
     };

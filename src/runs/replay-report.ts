@@ -38,6 +38,7 @@ const replayFiguresShape = {
       z.string(),
       z.strictObject({
         compared: countSchema,
+        mean: z.number().nullable().describe("Mean of the component's value after, over the rollouts that have one."),
         value: z.number().nullable().describe("Mean change of the component's value."),
         contribution: z.number().nullable().describe("Mean change of the component's contribution, in reward units."),
       }),

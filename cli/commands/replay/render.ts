@@ -222,15 +222,17 @@ function rewardText(value: number | null): string {
 const COMPONENT_COLUMNS: readonly Column[] = [
   left('component', 24),
   right('compared'),
+  right('mean'),
   right('value shift'),
   right('reward shift'),
 ];
 
 function componentRows({ components }: ReplayFigures): TableRow[] {
-  return Object.entries(components).map(([name, { compared, value, contribution }]) => ({
+  return Object.entries(components).map(([name, { compared, mean, value, contribution }]) => ({
     cells: [
       { text: name },
       { text: String(compared), colour: 'dim' },
+      { text: rewardText(mean) },
       { text: differenceText(value) },
       { text: differenceText(contribution) },
     ],

@@ -86,6 +86,9 @@ function Shifts({ components }: { components: SettledFigures['figures']['compone
         <tr>
           <th scope="col">Component</th>
           <th scope="col" class="number">
+            Mean
+          </th>
+          <th scope="col" class="number">
             Value
           </th>
           <th scope="col" class="number">
@@ -94,9 +97,10 @@ function Shifts({ components }: { components: SettledFigures['figures']['compone
         </tr>
       </thead>
       <tbody>
-        {Object.entries(components).map(([name, { value, contribution }]) => (
+        {Object.entries(components).map(([name, { mean, value, contribution }]) => (
           <tr key={name}>
             <th scope="row">{name.replaceAll('_', ' ')}</th>
+            <td class="number">{mean === null ? 'n/a' : numberText(mean)}</td>
             <td class="number">{signed(value)}</td>
             <td class="number">{signed(contribution)}</td>
           </tr>

@@ -7,6 +7,7 @@ import type { Component, UnscoredReason } from '../../family/score.ts';
 import { composeCitation } from './citation-score.ts';
 import { breaksPolicy } from './cites.ts';
 import type { RefinerFacts } from './facts.ts';
+import { dividedCriteria, type HoldoutMeans, lacksHashes } from './holdout.ts';
 import type { RefinerRecipe } from './recipe.ts';
 import type { RefinerScore } from './reply.ts';
 import { composeRubric, ownPositives, paddingOf } from './rubric-score.ts';
@@ -74,6 +75,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
         rubric: none(rubricWeight(recipe)),
         citation: none(recipe.citation_weight),
         format: formatComponent,
+        ...(recipe.holdout === undefined ? {} : holdoutComponents(null, null)),
       },
       details: {
         citation_recall: null,
@@ -85,9 +87,10 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
     });
   }
 
-  const rubric = composeRubric(facts.rubric, recipe);
+  const divided = dividedCriteria(facts.rubric, recipe);
+  const rubric = composeRubric(divided.rubric, recipe);
   const citation = composeCitation(facts, recipe);
-  const scaled = citationScale(facts, recipe);
+  const scaled = citationScale(divided, recipe);
   const hasCredit = recipe.citation_not_applicable === 'credit' && typeof scaled !== 'string';
   const credit = hasCredit ? scaled.factor : 0;
   const gated = recipe.gate_judge_score_with_format_bonus;
@@ -109,7 +112,8 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
   const missing = parts.find((part) => part.status === 'unscored' && part.weight > 0);
   const missingScale = recipe.citation_weight > 0 && typeof scaled === 'string' ? scaled : null;
   const missingPart = missing?.status === 'unscored' ? missing.reason : missingScale;
-  const missingReason = broken === null ? 'not_measured' : missingPart;
+  const isUnknown = broken === null || lacksHashes(facts.rubric, recipe);
+  const missingReason = isUnknown ? 'not_measured' : missingPart;
   const nothing = dropped && ownRubricWeight === 0;
   const base = missingReason !== null || nothing ? null : sumOfParts(rubricPart, citationPart, credit);
   const reason = penalised || base !== null ? null : (missingReason ?? 'nothing_to_score');
@@ -121,7 +125,14 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
     status: reward === null ? 'unscored' : 'scored',
     reason,
     decided_by: penalised ? 'non_stop_penalty' : reward === null ? null : 'components',
-    components: { rubric: rubricPart, citation: citationPart, format: formatComponent },
+    components: {
+      rubric: rubricPart,
+      citation: citationPart,
+      format: formatComponent,
+      ...(recipe.holdout === undefined
+        ? {}
+        : holdoutComponents(divided.means, rubric.status === 'unscored' ? rubric.reason : null)),
+    },
     details: {
       citation_recall: citation.status === 'scored' ? citation.recall : null,
       citation_precision: citation.status === 'scored' ? citation.precision : null,
@@ -153,6 +164,21 @@ function citationScale(
     details: { ...(byOwn ? { own_positives: own } : {}), ...(byPadding ? { padding } : {}) },
   };
 }
+
+/** The means of the own positive criteria that pay and of those that are held out: watched, and never part of a sum. */
+function holdoutComponents(
+  means: HoldoutMeans,
+  unscored: UnscoredReason | null,
+): Pick<RefinerScore['components'], HoldoutComponent> {
+  const shown = (value: number | undefined): Component => {
+    if (unscored !== null) return { status: 'unscored', value: null, weight: 0, contribution: null, reason: unscored };
+    if (value === undefined) return { status: 'not_applicable', value: null, weight: 0, contribution: 0 };
+    return { status: 'scored', value, weight: 0, contribution: 0 };
+  };
+  return { paid_criteria: shown(means?.paid), held_out_criteria: shown(means?.heldOut) };
+}
+
+type HoldoutComponent = 'paid_criteria' | 'held_out_criteria';
 
 function weighted(value: number, weight: number, scale: number): Component {
   return { status: 'scored', value, weight, contribution: scale * weight * value };

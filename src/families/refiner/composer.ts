@@ -10,6 +10,7 @@ import { type VotingComposer, withVotes } from '../../family/with-votes.ts';
 import { citationPolicyGaps } from './cites.ts';
 import { composeRefiner, neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
+import { holdoutGaps } from './holdout.ts';
 import { refinerMonitor } from './monitor.ts';
 import type { RefinerRecipe } from './recipe.ts';
 import type { RefinerReply, RefinerScore } from './reply.ts';
@@ -44,6 +45,7 @@ const FIELDS = {
   negatives_require_positive: 'compose',
   own_positives_required: 'compose',
   padding_lowers_citation: 'compose',
+  holdout: 'compose',
   verification_reward: 'compose',
   non_stop_penalty: 'compose',
   citation_metric: 'compose',
@@ -135,6 +137,7 @@ export const refinerComposer = withVotes(
               },
             };
           }),
+        ...holdoutGaps(after),
         ...citationPolicyGaps(after),
         ...finishReasonGaps<RefinerFacts>({
           before: before.non_stop_penalty.enabled,

@@ -21,6 +21,8 @@ const criterionFactSchema = z.strictObject({
   // The criterion's own weight, as the row gives it.
   weight: z.number().min(0).max(MAX_CRITERION_WEIGHT),
   score: criterionScoreSchema,
+  // 16 bits of the criterion's words; only of the row's own positive ones, and only if the recipe has `holdout`.
+  hash: z.int().min(0).max(0xffff).exactOptional(),
   evidence: evidenceSchema.exactOptional(),
 });
 

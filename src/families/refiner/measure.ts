@@ -3,6 +3,7 @@ import type { Observed } from '../../family/facts.ts';
 import { criterionVerdicts, mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { CitationVerdicts } from '../../judgments/kinds/citations/citations.ts';
+import { criterionHash } from './criterion-hash.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from './facts.ts';
 import type { PlannedClaim, RefinerPlan } from './plan.ts';
 
@@ -31,11 +32,14 @@ export function measureRefiner(plan: RefinerPlan, outcomes: RefinerOutcomes): Re
 function measureRubric(plan: RefinerPlan, outcomes: readonly JudgmentOutcome[]): Observed<readonly CriterionFact[]> {
   if (typeof plan.rubric === 'string') return unscored('not_measured');
   return mapObserved(criterionVerdicts(plan.rubric, outcomes), (verdicts) =>
-    plan.criteria.map(({ key, origin, polarity, weight }, position) => {
+    plan.criteria.map((criterion, position) => {
+      const { key, origin, polarity, weight } = criterion;
       const verdict = verdicts[position];
       if (verdict === undefined)
         throw new Error(`measureRefiner: no verdict for ${key} although the reply was checked`);
-      return { origin, polarity, weight, ...verdict };
+      const isOwnPositive = origin === 'instance' && polarity === 'positive';
+      const hash = isOwnPositive && plan.recipe.holdout !== undefined ? { hash: criterionHash(criterion) } : {};
+      return { origin, polarity, weight, ...verdict, ...hash };
     }),
   );
 }

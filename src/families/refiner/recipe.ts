@@ -23,6 +23,7 @@ import { termFields } from '../../family/term-schemas.ts';
 import { TERM_FORMULA } from '../../family/terms.ts';
 import { voteFields } from '../../family/vote-schemas.ts';
 import { VOTE_FORMULA } from '../../family/votes.ts';
+import { MAX_SAMPLE_SEED } from '../../limits.ts';
 
 const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
@@ -67,6 +68,16 @@ export const refinerRecipeSchema = z
       .boolean()
       .describe('Scales the citation score by 1 - padding, the verdict on Off-Query Padding. Absent = false.')
       .exactOptional(),
+    holdout: z
+      .strictObject({
+        share: z.number().min(0).max(0.9).describe('Share of them that is held out, by their hashes.'),
+        seed: z.int().min(0).max(MAX_SAMPLE_SEED).default(0).describe('Another seed holds out other criteria.'),
+      })
+      .describe(
+        "Leaves a share of a row's own positive criteria out of the reward, although they are judged; at least one pays. " +
+          'Absent = all pay.',
+      )
+      .exactOptional(),
     verification_reward: z.number().positive().max(REWARD_MAX).describe('Scale of the reward.'),
     non_stop_penalty: z
       .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })
@@ -92,7 +103,7 @@ export const refinerRecipeSchema = z
   })
   .refine((recipe) => recipe.padding_lowers_citation !== true || recipe.judge_static, {
     path: ['padding_lowers_citation'],
-    error: 'needs judge_static: true, because padding is a static criterion',
+    error: 'needs judge_static: true, because padding is a static criterion; otherwise set it to false',
   })
   .refine(hasBatch, NO_BATCH)
   .refine(hasEvidence, NO_EVIDENCE);
@@ -102,6 +113,7 @@ export type RefinerRecipe = Readonly<z.infer<typeof refinerRecipeSchema>>;
 export const REFINER_FORMULA = [
   'no answer: reward = 0, scored',
   'citations required and the answer has none, or forbidden and it has one: reward = 0, scored',
+  'with holdout, some own positive criteria are left out of everything below',
   "s'       = s for a positive criterion, 1 - s for a negative one; s = verdict (0, 1, 2) / 2",
   "rubric   = sum(weight * s') / sum(weight), static criteria times static_weight, left out if instance_rubrics_only;",
   "           with negatives_require_positive the negatives' part times the positives' mean",

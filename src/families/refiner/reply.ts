@@ -29,6 +29,10 @@ const scoreFields = {
     rubric: componentSchema,
     citation: componentSchema,
     format: componentSchema,
+    paid_criteria: componentSchema
+      .exactOptional()
+      .describe('With holdout: how far the own positive criteria that pay are met; null = none is held out.'),
+    held_out_criteria: componentSchema.exactOptional().describe('The same of those that are held out.'),
     ...termComponents,
   }),
   details: z.strictObject({

@@ -47,7 +47,13 @@ function shiftOf(samples: readonly ReplayedSample[], name: string) {
   const values = parts.flatMap(({ own, other }) =>
     own.value === null || other.value === null ? [] : [other.value - own.value],
   );
-  return { compared: contributions.length, value: near(mean(values)), contribution: near(mean(contributions)) };
+  const after = samples.flatMap((sample) => sample.after.components[name]?.value ?? []);
+  return {
+    compared: contributions.length,
+    mean: near(mean(after)),
+    value: near(mean(values)),
+    contribution: near(mean(contributions)),
+  };
 }
 
 /** Computes each figure over all groups, in its own pass. */
