@@ -15,6 +15,8 @@ const ALERT = {
   figures: {},
   rollouts: [],
   shown: null,
+  paying: null,
+  remedy: null,
 };
 const ALERTS = { run: 'r', window: 4, steps: 8, alerts: [ALERT], unwatched: [], judge_checks: [] };
 

@@ -67,7 +67,8 @@ function requestOf(route: Route, { path = {}, query = {}, json, lines, form, sec
     }
     return new Request(url, { ...init, body });
   }
-  if (lines !== undefined) return new Request(url, { ...init, body: textOf(lines) });
+  const jsonLines = { 'content-type': 'application/jsonl' };
+  if (lines !== undefined) return new Request(url, { ...init, body: textOf(lines), headers: jsonLines });
   if (json === undefined) return new Request(url, init);
   const body = JSON.stringify(json);
   const headers: Record<string, string> = { 'content-type': 'application/json' };
