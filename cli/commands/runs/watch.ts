@@ -33,8 +33,8 @@ const syntax: CommandSyntax = {
     ...WORKER_FLAGS,
   ],
   details: [
-    'Compares the last 4 steps with the first 4, from recorded facts: no text, no judge. It also names what',
-    'runs canary and runs audit found last.',
+    'Reads means of 4 steps, most of them beside those of the first 4, from recorded facts: no text, no judge.',
+    'It also names what runs canary and runs audit found last.',
     'Exit code: 0 no alert is active, 1 the Worker refused or stopped answering, 2 wrong command line,',
     '3 an alert is active.',
   ],

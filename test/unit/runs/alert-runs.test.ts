@@ -1,0 +1,49 @@
+/** The alerts of the recorded runs (bench/alert-runs/), and the table of them in the documentation. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PACKED_RECIPE } from '../../../bench/alert-runs/packed-run.ts';
+import { readAlertRun } from '../../../bench/alert-runs/runs.ts';
+import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/alerts.md'), 'utf8');
+
+async function alertsOf(name: string): Promise<RunAlerts> {
+  const { recipe, groups } = await readAlertRun(name);
+  const watch = new AlertWatch(new Map([[PACKED_RECIPE, recipe]]));
+  for (const rows of groups) watch.add(rows);
+  return watch.alerts;
+}
+
+/** The steps since which the rules hold, from a column of the table. */
+function tableOf(column: 'copies' | 'vacuous'): [string, number][] {
+  const [, table = ''] = /\| rule \| copies \| vacuous \|\n\|[-|]+\|\n(?<rows>(?:\|.*\n)+)/u.exec(page) ?? [];
+  return table.split('\n').flatMap((line): [string, number][] => {
+    const [, rule = '', copies = '', vacuous = ''] = line.split('|').map((cell) => cell.trim());
+    const since = /^since step (?<step>\d+)$/u.exec(column === 'copies' ? copies : vacuous);
+    return since === null ? [] : [[rule.replaceAll('`', ''), Number(since[1])]];
+  });
+}
+
+describe('a recorded run of a language model', () => {
+  it.each([
+    ['honest-1', 'copies'],
+    ['vacuous', 'vacuous'],
+  ] as const)('%s has the alerts of the table', async (name, column) => {
+    const { alerts } = await alertsOf(name);
+    const found = alerts.map(({ rule, since }): [string, number] => [rule, since]);
+    expect(new Map(found)).toEqual(new Map(tableOf(column)));
+  });
+
+  it('names the behaviour, what pays for it, and a change that pays less for it alone', async () => {
+    const { alerts } = await alertsOf('honest-1');
+    const copies = alerts.find(({ rule }) => rule === 'off_question_copies');
+    expect(copies?.message).toMatch(
+      /^6\d % of the answers copy the sources .*; they earn 7\.\d\d, of which citation 4\.\d\d$/u,
+    );
+    expect(copies?.paying?.parts[0]).toMatchObject({ name: 'citation' });
+    const left = alerts.find(({ rule }) => rule === 'criteria_left_behind')?.remedy;
+    expect((left?.shown?.before ?? 0) - (left?.shown?.after ?? 0)).toBeGreaterThan(4);
+    expect(Math.abs((left?.others?.before ?? 0) - (left?.others?.after ?? 9))).toBeLessThan(0.5);
+  });
+});
