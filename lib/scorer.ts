@@ -11,6 +11,7 @@ import type { JudgmentStore } from '../src/judgments/store.ts';
 import { MAX_PANEL_MEMBERS } from '../src/limits.ts';
 import type { AdvantageOptions } from '../src/scoring/advantage-presets.ts';
 import type { GroupAdvantages, SampleAdvantage } from '../src/scoring/advantages.ts';
+import { takeTurns } from '../src/scoring/judge-turns.ts';
 import { type ScoredRollout, type ScoringRules, scoreGroupBy, scoreRolloutBy } from '../src/scoring/score-rollouts.ts';
 import { advantages } from './advantages.ts';
 import { InputError } from './input-error.ts';
@@ -77,6 +78,8 @@ export type Scored<R = RecipeInput, F extends ScoringFamily = never> = ScoredBy<
 /** The scores of a group with their advantages, and the group's mean, deviation and degeneracy. */
 export type ScoredGroup<R = RecipeInput, F extends ScoringFamily = never> = {
   /** In the order of the rollouts. */
+  readonly members: readonly (Scored<R, F> & SampleAdvantage)[];
+  /** The members. @deprecated An alias of this release: use `members`, as the replies of `POST /v1/groups` name them. */
   readonly samples: readonly (Scored<R, F> & SampleAdvantage)[];
 } & Omit<GroupAdvantages, 'advantages'>;
 
@@ -103,8 +106,6 @@ export interface Scorer<F extends ScoringFamily = never> {
 }
 
 const DEFAULT_DEADLINE_MS = 90_000;
-/** The next judge in the list is asked only if at least this much time is left. */
-const MIN_TURN_MS = 1_000;
 
 /**
  * Creates a scorer.
@@ -166,21 +167,17 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
     elapsed,
   });
 
-  /** Asks the judges in turn until one attempt has no failure; else returns the first attempt. */
   const inTurn = async (
     how: ScoreOptions,
     attempt: (obtain: ObtainOptions) => Promise<readonly AnyScored[]>,
   ): Promise<readonly AnyScored[]> => {
-    const start = elapsed();
-    let first: readonly AnyScored[] | null = null;
-    for (const by of turns) {
-      const left = deadlineMs - (elapsed() - start);
-      if (first !== null && left < MIN_TURN_MS) break;
-      const scored = await attempt(obtaining(by, how, left));
-      if (scored.every(({ failure }) => failure === null)) return scored;
-      first ??= scored;
-    }
-    return first ?? [];
+    const { scored } = await takeTurns(turns, { deadline_ms: deadlineMs, elapsed }, async (by, left_ms) => {
+      const scored = await attempt(obtaining(by, how, left_ms));
+      const reasons = scored.flatMap(({ failure }) => failure?.reason ?? []);
+      if (reasons.length === 0) return { status: 'done', scored };
+      return { status: reasons.includes('judgment_missing') ? 'missing' : 'failed', scored };
+    });
+    return scored;
   };
 
   return {
@@ -200,18 +197,18 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
       const rollouts = inputs.map((input, position) => rolloutFrom(input, ['responses', position]));
       const resolved = await resolve(recipe);
       const plan = { measureAll: how.measureAll ?? false };
-      const members = await inTurn(how, async (obtain) => {
+      const scored = await inTurn(how, async (obtain) => {
         const result = await scoreGroupBy(rules, { rollouts, recipe: resolved, plan, whenMissing: 'report' }, obtain);
         if (result.status === 'invalid') throw new InputError(result.problems);
         return result.status === 'done' ? result.members : [];
       });
-      const rewards = members.map(({ reply }) => reply.reward);
+      const rewards = scored.map(({ reply }) => reply.reward);
       const { advantages: own, ...group } = advantages(rewards, how.advantages);
-      const samples = own.map((sample, position) => ({
-        ...scoredUnder<typeof recipe, F>(resolved.recipe.family, members[position]),
+      const members = own.map((sample, position) => ({
+        ...scoredUnder<typeof recipe, F>(resolved.recipe.family, scored[position]),
         ...sample,
       }));
-      return { samples, ...group };
+      return { members, samples: members, ...group };
     },
   };
 }

@@ -10,6 +10,7 @@ import { JUDGE_DEADLINE_MS, type ObtainOptions, type ObtainTimings } from '../sr
 import { type JudgingMember, type MemberOfPanel, memberName } from '../src/judgments/panel.ts';
 import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
 import type { Result } from '../src/result.ts';
+import { type TurnStatus, takeTurns } from '../src/scoring/judge-turns.ts';
 import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } from '../src/scoring/score-rollouts.ts';
 import { requestedPanel, type ScoreRequest } from '../src/wire/score.ts';
 import { type Backends, chooseJudge, chooseSandbox } from './backends/configured.ts';
@@ -145,23 +146,13 @@ export async function withJudges<T>(
     return refused(judgeUnknown(platform.backends));
   }
 
-  const started = performance.now();
-  let last: JudgedReply<T> | null = null;
-  for (const judge of judges) {
-    const left = SCORING_DEADLINE_MS - (performance.now() - started);
-    if (last !== null && left < MIN_JUDGE_MS) break;
-    const deadline_ms = Math.min(JUDGE_DEADLINE_MS, left);
-    const tried = judgedBy(await attempt(obtainOptions({ judge }, options, platform, deadline_ms)), options);
-    if (tried.status === 'done') return tried.reply;
-    // Missing judgments are reported for the judge that was requested first.
-    last = last !== null && tried.status === 'missing' ? last : tried.reply;
-  }
-  if (last === null) throw new Error('withJudges: no judge was tried');
-  return last;
+  const turns = { deadline_ms: SCORING_DEADLINE_MS, elapsed: () => performance.now() };
+  const { reply } = await takeTurns(judges, turns, async (judge, left_ms) => {
+    const deadline_ms = Math.min(JUDGE_DEADLINE_MS, left_ms);
+    return judgedBy(await attempt(obtainOptions({ judge }, options, platform, deadline_ms)), options);
+  });
+  return reply;
 }
-
-/** A judge is skipped if less time than this remains. */
-const MIN_JUDGE_MS = 1_000;
 
 /** Asks all judges of a panel. */
 async function withPanel<T>(
@@ -229,7 +220,7 @@ function obtainOptions(
   };
 }
 
-type JudgeAttempt<T> = { readonly reply: JudgedReply<T>; readonly status: 'done' | 'failed' | 'missing' };
+type JudgeAttempt<T> = { readonly reply: JudgedReply<T>; readonly status: TurnStatus };
 
 /** What one judge's attempt means for the request. */
 function judgedBy<T>(result: Attempt<T>, options: JudgingOptions): JudgeAttempt<T> {

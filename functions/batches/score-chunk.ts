@@ -11,7 +11,7 @@ import type { RequestFailure } from '../../service/failures.ts';
 import type { ScoringPlatform } from '../../service/ports.ts';
 import { failureOf, problemOf } from '../../service/problems.ts';
 import { requiredScopes } from '../../service/required-scopes.ts';
-import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
+import { generationReason } from '../../src/generation/generator.ts';
 import type { Result } from '../../src/result.ts';
 import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
@@ -241,7 +241,7 @@ function backendFailureOf(outcome: Outcome | undefined): BackendFailure | null {
     case 'judgment_failed':
       return { ...outcome.error.failure, answered: evidenceOf(outcome.error.failure) === 'up' };
     case 'generation_failed':
-      return { ...outcome.error.failure, answered: isAnswer(outcome.error.failure) };
+      return { ...outcome.error.failure, answered: generationReason(outcome.error.failure.reason).answered === true };
     case 'ledger_failed':
     case 'storage_failed':
       return { retryable: true, answered: false };
@@ -249,18 +249,6 @@ function backendFailureOf(outcome: Outcome | undefined): BackendFailure | null {
       return null;
   }
 }
-
-function isAnswer({ reason }: GenerationFailure): boolean {
-  return ANSWERS.has(reason);
-}
-
-const ANSWERS: ReadonlySet<GenerationFailureReason> = new Set([
-  'generator_request_refused',
-  'generator_prompt_too_long',
-  'generator_reply_too_large',
-  'generator_refusal',
-  'generator_model_mismatch',
-]);
 
 function finishedLine(batch: string, { line, custom_id }: NumberedRequest, outcome: Outcome): FinishedLine {
   const result: LineResult = outcome.ok

@@ -3,7 +3,7 @@
  * probe: success closes the circuit, failure doubles the pause. Each desk has its own breaker and sees only its own
  * calls.
  */
-import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import { type JudgeFailure, type JudgeHealth, judgeReason } from '../../src/judgments/protocol/failure.ts';
 
 /** Failures in a row that open the circuit. */
 export const BREAKER_FAILURES = 5;
@@ -17,8 +17,8 @@ type BreakerOptions = {
   readonly max_rest_ms: number;
 };
 
-/** What a call reveals about the backend's health; `unknown` = it never reached the backend. */
-export type CallEvidence = 'up' | 'down' | 'unknown';
+/** What a call reveals about the backend's health. */
+export type CallEvidence = JudgeHealth;
 
 /** `probe`: the one call that tests whether the backend has recovered. */
 type Admission =
@@ -95,42 +95,5 @@ export class CircuitBreaker {
 
 /** What a failure reveals about the backend. An invalid reply still proves that the backend answers. */
 export function evidenceOf({ reason }: JudgeFailure): CallEvidence {
-  switch (reason) {
-    case 'judge_timeout':
-    case 'judge_unreachable':
-    case 'judge_interrupted':
-    case 'judge_rate_limited':
-    case 'judge_overloaded':
-    case 'judge_error':
-    case 'judge_unauthorized':
-    case 'judge_not_an_api':
-    case 'sandbox_unreachable':
-    case 'sandbox_timeout':
-    case 'sandbox_overloaded':
-    case 'sandbox_unauthorized':
-      return 'down';
-    case 'judge_reply_cut':
-    case 'judge_refusal':
-    case 'judge_reply_invalid':
-    case 'judge_model_mismatch':
-    case 'judge_request_refused':
-    // A sandbox that reports a failure of one program can run the next.
-    case 'sandbox_error':
-    case 'sandbox_reply_invalid':
-    case 'equivalence_undecided':
-    case 'judgment_record_invalid':
-      return 'up';
-    case 'judge_prompt_too_long':
-    case 'judge_unconfigured':
-    case 'sandbox_unconfigured':
-    case 'judge_unknown':
-    case 'judge_option_unsupported':
-    case 'judge_capacity':
-    case 'judge_circuit_open':
-    case 'judge_budget_exhausted':
-    case 'judgment_missing':
-    case 'judgment_skipped':
-    case 'judgment_store_failed':
-      return 'unknown';
-  }
+  return judgeReason(reason).judge ?? 'unknown';
 }

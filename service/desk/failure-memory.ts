@@ -2,7 +2,7 @@
  * Remembers the failures of the last seconds by key: an early retry gets the same answer without a call. Failures that
  * are not specific to the key are not remembered: missing capacity, an open circuit, errors of the caller.
  */
-import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import { type JudgeFailure, judgeReason } from '../../src/judgments/protocol/failure.ts';
 
 /** How long a failed judgment is answered with its failure. */
 export const FAILURE_MEMORY_MS = 5_000;
@@ -24,7 +24,7 @@ export class FailureMemory {
   }
 
   add(key: string, failure: JudgeFailure): void {
-    if (!isRemembered(failure)) return;
+    if (judgeReason(failure.reason).remembered !== true) return;
     this.#failures.delete(key);
     this.#failures.set(key, { failure, until: this.#now() + this.#options.ms });
     this.#forget();
@@ -45,48 +45,5 @@ export class FailureMemory {
       if (until > now && this.#failures.size <= this.#options.entries) return;
       this.#failures.delete(key);
     }
-  }
-}
-
-function isRemembered({ reason }: JudgeFailure): boolean {
-  switch (reason) {
-    case 'judge_timeout':
-    case 'judge_unreachable':
-    case 'judge_interrupted':
-    case 'judge_rate_limited':
-    case 'judge_overloaded':
-    case 'judge_error':
-    case 'judge_unauthorized':
-    case 'judge_request_refused':
-    case 'judge_not_an_api':
-    case 'judge_reply_cut':
-    case 'judge_refusal':
-    case 'judge_reply_invalid':
-    case 'judge_model_mismatch':
-    case 'sandbox_unreachable':
-    case 'sandbox_timeout':
-    case 'sandbox_overloaded':
-    case 'sandbox_unauthorized':
-    case 'sandbox_error':
-    case 'sandbox_reply_invalid':
-    case 'equivalence_undecided':
-    case 'judgment_record_invalid':
-      return true;
-    // Missing capacity passes quickly; slots and breaker report it themselves.
-    case 'judge_capacity':
-    case 'judge_circuit_open':
-    // Another project may have a budget left.
-    case 'judge_budget_exhausted':
-    // Errors of the caller.
-    case 'judge_prompt_too_long':
-    case 'judge_unknown':
-    case 'judge_option_unsupported':
-    case 'judge_unconfigured':
-    case 'sandbox_unconfigured':
-    case 'judgment_missing':
-    case 'judgment_skipped':
-    // The judgment exists; only storing it failed.
-    case 'judgment_store_failed':
-      return false;
   }
 }

@@ -5,7 +5,9 @@
  * Generation differs from judging: samples are random, never stored, and cancelled with their caller. A reply that ends
  * at its length limit is a result with the finish reason `length`, not a failure.
  */
+
 import type { TokenUsage } from '../judgments/protocol/failure.ts';
+import { namesOf } from '../names-of.ts';
 
 /** A tool call that the server parsed. `arguments` is the model's JSON text, unchecked. */
 export type NativeToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
@@ -66,26 +68,43 @@ export type GenerationEvent =
   /** Token counts of all choices together, as the server reports them; at most one event per server call. */
   | { readonly type: 'usage'; readonly usage: TokenUsage };
 
-export const GENERATION_FAILURE_REASONS = [
-  'generator_unconfigured',
-  // The backend was unreachable or the connection was interrupted.
-  'generator_timeout',
-  'generator_unreachable',
-  'generator_interrupted',
-  'generator_rate_limited',
-  'generator_overloaded',
-  'generator_error',
-  'generator_unauthorized',
-  'generator_request_refused',
-  'generator_not_an_api',
-  // The backend replied with something other than a sample of the policy.
-  'generator_prompt_too_long',
-  'generator_reply_too_large',
-  'generator_refusal',
-  'generator_model_mismatch',
-] as const;
+type ReasonRow = {
+  /** The status of a request that fails with it: 503 if a retry may help or no generator is configured, else 502 or 422. */
+  readonly status: number;
+  /** The title of its problem. */
+  readonly title: string;
+  /** Whether the backend answered, but without a usable result. */
+  readonly answered?: true;
+};
 
-export type GenerationFailureReason = (typeof GENERATION_FAILURE_REASONS)[number];
+/** The reasons for which a generation is incomplete: one row each, which everything else reads. */
+export const GENERATION_REASONS = {
+  generator_unconfigured: { status: 503, title: 'No generator is configured' },
+  // The backend was unreachable or the connection was interrupted.
+  generator_timeout: { status: 503, title: 'Generator timed out' },
+  generator_unreachable: { status: 503, title: 'Generator unreachable' },
+  generator_interrupted: { status: 503, title: 'Generator connection interrupted' },
+  generator_rate_limited: { status: 503, title: 'Generator rate limited' },
+  generator_overloaded: { status: 503, title: 'Generator overloaded' },
+  generator_error: { status: 503, title: 'Generator failed' },
+  generator_unauthorized: { status: 502, title: 'Generator rejected the credentials' },
+  generator_request_refused: { status: 502, title: 'Generator rejected the request', answered: true },
+  generator_not_an_api: { status: 502, title: 'Generator returned an unexpected response' },
+  // The backend replied with something other than a sample of the policy.
+  generator_prompt_too_long: { status: 422, title: 'Prompt too long for the generator', answered: true },
+  generator_reply_too_large: { status: 502, title: 'Generator reply too large', answered: true },
+  generator_refusal: { status: 502, title: 'Generator refused to answer', answered: true },
+  generator_model_mismatch: { status: 502, title: 'Another model answered', answered: true },
+} as const satisfies Readonly<Record<string, ReasonRow>>;
+
+export type GenerationFailureReason = keyof typeof GENERATION_REASONS;
+
+export const GENERATION_FAILURE_REASONS = namesOf(GENERATION_REASONS);
+
+/** The row of a reason. */
+export function generationReason(reason: GenerationFailureReason): ReasonRow {
+  return GENERATION_REASONS[reason];
+}
 
 /** Why a generation is incomplete. A failure is never a candidate and never a number. */
 export type GenerationFailure = {

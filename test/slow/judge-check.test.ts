@@ -495,7 +495,7 @@ test.each([
   [['judge', 'check', EXAMPLES, '--min-balanced-accuracy', '75'], 'expected a number from 0 to 1'],
   [['judge', 'check', EXAMPLES, '--judge', 'gpt'], 'not one of lexical'],
   [['judge', 'check', EXAMPLES, '--model', 'm'], '--model is for a model server'],
-  [['judge', 'check', EXAMPLES, '--url', 'http://127.0.0.1:9/v1'], '--url needs --model'],
+  [['judge', 'check', EXAMPLES, '--url', 'http://127.0.0.1:9/v1'], '--judge-url needs --judge-model'],
   [['judge', 'check', EXAMPLES, '--url', 'http://example.org/v1', '--model', 'm'], 'expected https'],
   [['judge', 'check', EXAMPLES, '--replicates', 'x'], 'expected an integer from 0 to 20'],
 ])('a wrong command line: %j', async (args, said) => {

@@ -68,7 +68,7 @@ const LEXICAL: Omit<CheckedJudge, 'name' | keyof CriteriaAsking> = {
   context_tokens: LEXICAL_JUDGE.context_tokens,
   concurrency: 1,
   notices: [
-    'Judge: lexical, built in. It compares words and is no model; check a model with --url BASE_URL --model NAME.',
+    'Judge: lexical, built in. It compares words and is no model; check a model with --judge-url URL --judge-model NAME.',
   ],
   measured() {
     const meter = new CostMeter();

@@ -31,19 +31,21 @@ export const judgeSyntax: CommandSyntax = {
     'judge check - [flags]                (rows from standard input)',
   ],
   flags: [
-    { name: 'judge', kind: 'text', value: 'lexical', help: 'The built-in judge (the default without --url).' },
+    { name: 'judge', kind: 'text', value: 'lexical', help: 'The built-in judge (the default without --judge-url).' },
     {
-      name: 'url',
+      name: 'judge-url',
       kind: 'text',
       value: 'MODEL_URL',
       help: 'An OpenAI-compatible server, as in http://127.0.0.1:8000/v1.',
     },
     {
-      name: 'model',
+      name: 'judge-model',
       kind: 'list',
       value: 'MODEL',
       help: 'The model that judges, by its name on the server. May be repeated.',
     },
+    { name: 'url', kind: 'text', value: 'MODEL_URL', help: 'The old name of --judge-url.' },
+    { name: 'model', kind: 'list', value: 'MODEL', help: 'The old name of --judge-model.' },
     { name: 'key', kind: 'text', value: 'KEY', help: 'Key of the server; safer in the environment, as VLLM_API_KEY.' },
     {
       name: 'context-tokens',
@@ -104,7 +106,7 @@ export const judgeSyntax: CommandSyntax = {
       help: 'Exit code 4 if a judge is below X, 0 to 1, on one kind of labelled rows.',
     },
     { name: 'limit', kind: 'text', value: 'N', help: 'Read the first N rows only.' },
-    { name: 'concurrency', kind: 'text', value: 'N', help: 'Rows at the same time (default 8 with --url, else 1).' },
+    { name: 'concurrency', kind: 'text', value: 'N', help: 'Rows at the same time (default 8 with a model, else 1).' },
     { name: 'json', kind: 'switch', help: 'Print the report as one JSON object instead of tables.' },
   ],
   details: [
@@ -121,7 +123,7 @@ export const judgeSyntax: CommandSyntax = {
 /** The judges that the flags name, at least one. @throws UsageError for flags that exclude each other. */
 export async function describedJudges(flags: Flags): Promise<readonly JudgeDescription[]> {
   const file = flags.text('compare');
-  const url = flags.text('url');
+  const url = flags.text('judge-url') ?? flags.text('url');
   if (file !== null) {
     const other = JUDGE_FLAGS.find((name) => flags.text(name) !== null || flags.list(name).length > 0);
     if (other !== undefined) throw new UsageError(`--compare and --${other} exclude each other`, 'Give one of them.');
@@ -129,7 +131,7 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
   }
   const judgings = judgingFlags(flags);
   const lexical = flags.choice('judge', ['lexical']) !== null;
-  const models = flags.list('model');
+  const models = [...flags.list('judge-model'), ...flags.list('model')];
   const key = flags.text('key') ?? keyOfEnvironment(KEY_VARIABLE);
   const context_tokens = flags.count('context-tokens', CONTEXT_RANGE);
   const temperature = flags.number(
@@ -144,12 +146,13 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
   const builtIn = judgings.map((judging) => ({ kind: 'lexical', name: null, judging, batch, template: null }) as const);
   if (url === null) {
     const lost = SERVER_FLAGS.find((name) => flags.text(name) !== null || flags.list(name).length > 0);
-    if (lost !== undefined) throw new UsageError(`--${lost} is for a model server`, 'Give its --url too.');
+    if (lost !== undefined) throw new UsageError(`--${lost} is for a model server`, 'Give its --judge-url too.');
     return builtIn;
   }
-  if (models.length === 0) throw new UsageError('--url needs --model', `${url}/models lists the models of the server.`);
+  if (models.length === 0)
+    throw new UsageError('--judge-url needs --judge-model', `${url}/models lists the models of the server.`);
   const twice = models.find((model, position) => models.indexOf(model) !== position);
-  if (twice !== undefined) throw new UsageError(`--model ${twice} is given twice`);
+  if (twice !== undefined) throw new UsageError(`--judge-model ${twice} is given twice`);
   return [
     ...(lexical ? builtIn : []),
     ...models.flatMap((model) =>
@@ -163,8 +166,8 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
   ];
 }
 
-const SERVER_FLAGS = ['model', 'key', 'context-tokens', 'temperature', 'template', 'dialect'] as const;
-const JUDGE_FLAGS = ['judge', 'url', 'judging', 'batch', ...SERVER_FLAGS] as const;
+const SERVER_FLAGS = ['judge-model', 'model', 'key', 'context-tokens', 'temperature', 'template', 'dialect'] as const;
+const JUDGE_FLAGS = ['judge', 'judge-url', 'url', 'judging', 'batch', ...SERVER_FLAGS] as const;
 
 /** The templates to compare; `null` = the usual one. */
 function templateFlags(flags: Flags): readonly ((typeof RUBRIC_TEMPLATES)[number] | null)[] {

@@ -8,7 +8,7 @@
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import type { CallOptions } from '../../../src/judgments/connections.ts';
 import type { ThinkingMode } from '../../../src/judgments/protocol/asking.ts';
-import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/protocol/failure.ts';
+import { type JudgeFailure, judgeReason } from '../../../src/judgments/protocol/failure.ts';
 import { backendFailure, failed } from './failures.ts';
 
 /** Upper limit of a completion with its retries, in milliseconds: proxies drop a connection after 100 s of silence. */
@@ -107,7 +107,7 @@ async function runRoutes(
     onOutcome(route.chat, outcome.ok);
     if (outcome.ok) return outcome;
     reported = preferredFailure(reported, outcome.failure);
-    if (endsRouting(outcome.failure.reason)) return outcome;
+    if (judgeReason(outcome.failure.reason).elsewhere !== true) return outcome;
     noteFailure(route, outcome.failure, clock);
   }
   return failed(reported ?? backendFailure('judge_timeout', 'there was no time left for a call'));
@@ -153,49 +153,4 @@ function noteFailure(route: RouteState, failure: JudgeFailure, clock: RouterCloc
 /** Prefers a retryable failure; of two equal ones the later. */
 function preferredFailure(known: JudgeFailure | null, next: JudgeFailure): JudgeFailure {
   return known?.retryable === true && !next.retryable ? known : next;
-}
-
-/**
- * Returns whether the failure is caused by the request or the reply, so that another call on any route would repeat it.
- */
-function endsRouting(reason: JudgeFailureReason): boolean {
-  switch (reason) {
-    case 'judge_timeout':
-    case 'judge_unreachable':
-    case 'judge_interrupted':
-    case 'judge_rate_limited':
-    case 'judge_overloaded':
-    case 'judge_error':
-    // A wrong key, address or model is a fault of the route. Another route may succeed.
-    case 'judge_unauthorized':
-    case 'judge_request_refused':
-    case 'judge_not_an_api':
-    case 'judge_model_mismatch':
-      return false;
-    case 'judge_prompt_too_long':
-    case 'judge_reply_cut':
-    case 'judge_refusal':
-    // The model judge retries these itself with another seed.
-    case 'judge_reply_invalid':
-    // Backends do not return these.
-    case 'judge_unconfigured':
-    case 'judge_unknown':
-    case 'judge_option_unsupported':
-    case 'judge_capacity':
-    case 'judge_circuit_open':
-    case 'judge_budget_exhausted':
-    case 'judgment_missing':
-    case 'judgment_skipped':
-    case 'judgment_store_failed':
-    case 'judgment_record_invalid':
-    case 'sandbox_unconfigured':
-    case 'sandbox_unreachable':
-    case 'sandbox_timeout':
-    case 'sandbox_overloaded':
-    case 'sandbox_unauthorized':
-    case 'sandbox_error':
-    case 'sandbox_reply_invalid':
-    case 'equivalence_undecided':
-      return true;
-  }
 }

@@ -78,7 +78,7 @@ describe('createScorer', () => {
     const scored = await scorer.score(asMessages, 'refiner-rl-balanced');
     expect(scored).toMatchObject({ reward, trajectory: { num_turns: 4, calls: 1, findings: [] } });
     const group = await scorer.group([ROLLOUT, asMessages], 'refiner-rl-balanced');
-    expect(group.samples.map((sample) => sample.reward)).toEqual([reward, reward]);
+    expect(group.members.map((sample) => sample.reward)).toEqual([reward, reward]);
     // A conversation that goes on is read again.
     messages.push({ role: 'assistant', content: 'I do not know.' });
     expect(await scorer.score(asMessages, 'refiner-rl-balanced')).toMatchObject({ trajectory: { num_turns: 4 } });
@@ -138,7 +138,7 @@ describe('createScorer', () => {
       reason: 'judge_unreachable',
     });
     const group = await settled.group([ROLLOUT, ROLLOUT], 'refiner-rl-balanced');
-    expect(group.samples.map(({ reward }) => reward)).toEqual([alone.reward, alone.reward]);
+    expect(group.members.map(({ reward }) => reward)).toEqual([alone.reward, alone.reward]);
     await expect(open.score(ROLLOUT, 'refiner-rl-balanced', { replicate: 1 })).rejects.toThrow(/^replicate: not with/);
   });
 
@@ -166,11 +166,11 @@ describe('createScorer', () => {
     const group = await createScorer({ judge: lexicalJudge }).group([ROLLOUT, short, ROLLOUT], 'refiner-rl-balanced', {
       advantages: 'trl',
     });
-    expect(group.samples.map(({ masked }) => masked)).toEqual([false, false, false]);
-    expect(group.samples[0]?.advantage).toBe(group.samples[2]?.advantage);
-    expect(group.samples[0]?.reward).toBeGreaterThan(group.samples[1]?.reward ?? Number.NaN);
+    expect(group.members.map(({ masked }) => masked)).toEqual([false, false, false]);
+    expect(group.members[0]?.advantage).toBe(group.members[2]?.advantage);
+    expect(group.members[0]?.reward).toBeGreaterThan(group.members[1]?.reward ?? Number.NaN);
     const down = await createScorer({ judge: failingJudge('down') }).group([ROLLOUT], 'refiner-rl-balanced');
-    expect(down.samples).toMatchObject([{ reward: null, advantage: 0, masked: true }]);
+    expect(down.members).toMatchObject([{ reward: null, advantage: 0, masked: true }]);
   });
 
   it.each([
@@ -226,8 +226,8 @@ describe('recipes, compose and replay', () => {
       { base: 'refiner-rl-balanced', citation_weight: 1 },
       { advantages: 'trl' },
     );
-    expect(groups[0]?.map(({ after }) => after.reward)).toEqual(direct.samples.map(({ reward }) => reward));
-    expect(groups[0]?.map(({ after }) => after.advantage)).toEqual(direct.samples.map(({ advantage }) => advantage));
+    expect(groups[0]?.map(({ after }) => after.reward)).toEqual(direct.members.map(({ reward }) => reward));
+    expect(groups[0]?.map(({ after }) => after.advantage)).toEqual(direct.members.map(({ advantage }) => advantage));
     expect(figures.rollouts).toBe(3);
     await expect(replay([group], { set: { citation_wieght: 1 } })).rejects.toBeInstanceOf(InputError);
     await expect(replay([group], 'longtrace-rl')).rejects.toThrow(/another family/);
