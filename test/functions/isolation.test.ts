@@ -131,6 +131,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'get /v1/keys': none('public keys of the deployment'),
   'post /v1/judgments:export': none('judgments are shared by content'),
   'post /v1/judgments:import': none('judgments are shared by content; never overwrites'),
+  'post /v1/recipes/probe': none('stores nothing but judgments'),
   'post /v1/refine': none('stores nothing but judgments'),
   'post /v1/agent': none('stores nothing but judgments'),
   'post /v1/rubrics': none('stores nothing but judgments'),

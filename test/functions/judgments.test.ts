@@ -1,6 +1,7 @@
 /**
  * Signed records, export, import and replay: rewards survive restarts and new deployments without another judge call.
  */
+
 import { abortAllDurableObjects, reset, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +9,7 @@ import { createApp } from '../../functions/app.ts';
 import { DEFAULT_DESKS } from '../../functions/desk/desk-layout.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
+import { database } from '../../functions/storage/schema.ts';
 import { createKvJudgmentStore, createRecentJudgments } from '../../lib/kv-store.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
@@ -18,6 +20,7 @@ import { type Receipt, receiptedReplySchema } from '../../src/scoring/receipt-sc
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { importReportSchema, issuerKeysSchema } from '../../src/wire/judgment-files.ts';
 import { requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
+import { detoured } from '../contract/detoured-binding.ts';
 import { ORIGIN, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, sha256Hex, wrongFields } from './api.ts';
 import { ended, line, linesOf, submit } from './batch-api.ts';
 import { counting, countingBackends, resetCounting, runDeskAlarms } from './desk-judge.ts';
@@ -96,6 +99,8 @@ async function imported(file: string | ReadableStream): Promise<ReturnType<typeo
 /** Another deployment, which has nothing yet. */
 async function empty(): Promise<void> {
   await reset();
+  // `reset` drops the tables of D1, which this isolate has made already; another binding object makes them again.
+  await database(detoured(env.DB, () => null));
   // `reset` leaves the storage of objects that were aborted before.
   for (let desk = 0; desk < DEFAULT_DESKS; desk++) {
     await runInDurableObject(env.JUDGE_DESK.getByName(`desk-${desk}`), (_desk, { storage }) => storage.deleteAll());
