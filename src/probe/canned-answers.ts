@@ -45,7 +45,7 @@ type Definition = {
 
 /** Sentences of the answer that contains all of them: a judge reads each. */
 const MAX_DUMPED_SENTENCES = 200;
-/** How often an answer that repeats its citations gives each. */
+/** How often an answer that repeats its citations gives each, as its description says. */
 const REPETITIONS = 3;
 
 const firstSentence = (number: number): Definition => ({
@@ -85,7 +85,7 @@ const DEFINITIONS = {
     claims: () => [{ text: 'It', sources: [] }],
   },
   it_cited: {
-    does: 'says "It" and cites a source, a claim without a content word',
+    does: 'says "It" and cites a source',
     claims: ({ sources }) => citing([{ text: 'It', sources: [] }], sources.slice(0, 1)),
     needsCitations: true,
   },
@@ -98,17 +98,17 @@ const DEFINITIONS = {
     claims: ({ other }) => other ?? 'no_other_row',
   },
   first_sentence_all_sources: {
-    does: 'copies the first sentence of source 1 and cites every source',
+    does: 'copies a first sentence and cites every source',
     claims: ({ sources, sentences }) => citing(firstOf(sources[0], sentences), sources),
     needsCitations: true,
   },
   good_answer_all_sources: {
-    does: 'answers well and cites every source for each claim',
+    does: 'answers well and cites every source',
     claims: ({ good, sources }) => citing(known(good), sources),
     needsCitations: true,
   },
   good_answer_all_sources_repeated: {
-    does: `answers well and cites every source ${REPETITIONS} times for each claim`,
+    does: 'answers well and cites every source three times',
     claims: ({ good, sources }) => citing(known(good), Array.from({ length: REPETITIONS }, () => sources).flat()),
     needsCitations: true,
   },

@@ -221,20 +221,34 @@ function meanOf(values: readonly number[]): number | null {
 /** A change with what the recipe pays under it. */
 type Tried = { readonly changed: ChangedRecipe; readonly paid: Paid };
 
-/** All single changes that leave the best known answers most of their reward. */
+/** All single changes that leave the best known answers most of their reward, and pay for the same parts of it. */
 function triedChanges(rows: readonly ProbedRow[], recipe: Recipe, paid: Paid): readonly Tried[] {
   return singleChanges(recipe).flatMap((change) => tried(rows, { changes: [], recipe }, change, paid) ?? []);
 }
 
-/** What is paid after one more change; `null` = the change does not fit, needs other judgments, or takes too much. */
+/**
+ * What is paid after one more change; `null` = the change does not fit, needs other judgments, takes too much, or stops
+ * paying for a part of the answer: a weight of 1 for citations leaves nothing for the rubric.
+ */
 function tried(rows: readonly ProbedRow[], from: ChangedRecipe, change: FieldChange, paid: Paid): Tried | null {
   const after = changed(from, change);
   if (after === null) return null;
   const gaps = createGapFinder(from.recipe, after.recipe);
   if (rows.some((row) => factsOf(row).some((facts) => gaps(facts).length > 0))) return null;
+  const parts = partsPaid(rows, after.recipe);
+  if ([...partsPaid(rows, from.recipe)].some((part) => !parts.has(part))) return null;
   const own = paidUnder(rows, after.recipe);
   const [before, left] = [paid.best_known.reward ?? 0, own.best_known.reward ?? 0];
   return before > 0 && left < before * (1 - MAX_TAKEN) ? null : { changed: after, paid: own };
+}
+
+/** The contributions that any best known answer gets. */
+function partsPaid(rows: readonly ProbedRow[], recipe: Recipe): ReadonlySet<string> {
+  const known = rows.flatMap(({ best_known }) => (best_known === null ? [] : [best_known.facts]));
+  const paid = known.flatMap((facts) =>
+    Object.entries(BUILT_IN.contributions(BUILT_IN.compose(facts, recipe), recipe) ?? {}),
+  );
+  return new Set(paid.flatMap(([part, contribution]) => (contribution > 0 ? [part] : [])));
 }
 
 function factsOf({ best_known, answers }: ProbedRow): Facts[] {

@@ -78,12 +78,14 @@ describe('probeReport', () => {
     expect(Math.max(...shares)).toBe(report.together?.share);
   });
 
-  it('suggests no change that needs other judgments, rescales the reward, or takes most of the best known answer', async () => {
+  it('suggests no change that needs other judgments, rescales the reward, takes most of it or drops a part of it', async () => {
     const report = await reportOn([bridgeRow(), LIGHTHOUSE], 'refiner-rl-balanced');
     const fields = report.answers.flatMap(({ lowered_by }) => lowered_by.flatMap(({ set }) => Object.entries(set)));
     expect(fields.map(([field]) => field)).not.toContain('judge_static');
     expect(fields).not.toContainEqual(['mix', 'additive']);
     expect(fields).not.toContainEqual(['citations', 'forbidden']);
+    // It would leave nothing for the rubric.
+    expect(fields).not.toContainEqual(['citation_weight', 1]);
   });
 
   it('warns of rows without a positive criterion of their own, and of criteria that the best known answers miss', async () => {

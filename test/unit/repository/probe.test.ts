@@ -1,0 +1,19 @@
+/** The page about probing has the tables of the demo's rows. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { pageWith } from '../../../bench/hacks/page.ts';
+import { probeTables } from '../../../bench/probe/tables.ts';
+import { CANNED_ANSWERS } from '../../../src/probe/canned-answers.ts';
+
+const page = readFileSync(resolve(import.meta.dirname, '../../../docs/guides/probe.md'), 'utf8');
+
+it('has the tables of npm run bench:probe', async () => {
+  expect(pageWith(page, await probeTables()), 'npm run bench:probe -- --write').toBe(page);
+}, 60_000);
+
+it('names every canned answer', () => {
+  const short = (name: string): string =>
+    name.replace(/_(?:2|3|4)$/u, '_1').replace('good_answer_all_sources_repeated', '…_repeated');
+  for (const name of CANNED_ANSWERS) expect(page).toContain(`\`${short(name)}\``);
+});
