@@ -6,6 +6,8 @@ export const ALERT_FIGURES = [
   'reward',
   'gap',
   'criteria_met',
+  'paid_met',
+  'held_out_met',
   'criteria_rank',
   'unmet',
   'unmet_reward',
@@ -33,7 +35,8 @@ export const RANK_FIGURES: ReadonlySet<AlertFigure> = new Set(['criteria_rank', 
  * all recipes have the same thresholds; the first two are counted from its lower end.
  *
  * `gap`: the reward minus that under the reference recipe, over the rollouts that have both. `criteria_met`: the rows'
- * own positive criteria. `unmet`: rollouts that meet less than half of them; `unmet_reward`: what these earn. `outcome`:
+ * own positive criteria; `paid_met`, `held_out_met`: those that pay and those that the recipe holds out, over the rollouts
+ * that have both. `unmet`: rollouts that meet less than half of them; `unmet_reward`: what these earn. `outcome`:
  * what the trainer sends. `criteria_rank`, `outcome_rank`: rank correlation with the reward inside groups. `copies`:
  * answers of copied words while another sentence of the sources is closer to the question. `words`: of an answer.
  * `repeated`: answers that three prompts of a step share. `cited`, `uncited`: statements of a rollout with a citation,
@@ -53,6 +56,8 @@ export type WatchedRollout = {
   /** `null` = it has no answer. Absent: unknown. */
   readonly answer: AnswerCounts | null | undefined;
   readonly outcome: number | null;
+  /** How far the own criteria that pay and the held-out ones are met; `null` = none is held out. */
+  readonly holdout: { readonly paid: number; readonly heldOut: number } | null;
   /** Cited claims that state nothing; `null` = unknown. */
   readonly emptyClaims: number | null;
   readonly isOffQuestionCopy: boolean;

@@ -64,12 +64,16 @@ export class StepOfRun {
   }
 
   #addRollout({ watched, example, parts }: PlacedRollout): void {
-    const { reward, gap, observed, answer, outcome, emptyClaims, isUnmet } = watched;
+    const { reward, gap, observed, answer, outcome, holdout, emptyClaims, isUnmet } = watched;
     const level = reward === null ? null : (reward - this.#scale.least) / this.#scale.width;
     this.#ratio('unscored', reward === null ? 1 : 0);
     if (level !== null) this.#ratio('reward', level);
     if (gap !== null) this.#ratio('gap', gap);
     if (outcome !== null) this.#ratio('outcome', outcome);
+    if (holdout !== null) {
+      this.#ratio('paid_met', holdout.paid);
+      this.#ratio('held_out_met', holdout.heldOut);
+    }
     if (observed !== null) this.#addObserved(observed);
     if (observed?.criteria_met != null) this.#ratio('unmet', isUnmet ? 1 : 0);
     if (isUnmet && level !== null) this.#ratio('unmet_reward', level);
@@ -157,6 +161,8 @@ export class StepOfRun {
       reward: mean('reward'),
       gap: mean('gap'),
       criteria_met: mean('criteria_met'),
+      paid_met: mean('paid_met'),
+      held_out_met: mean('held_out_met'),
       criteria_rank: rank('criteria_rank'),
       unmet: mean('unmet'),
       unmet_reward: mean('unmet_reward'),

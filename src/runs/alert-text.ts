@@ -12,6 +12,8 @@ const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
   reward: 'reward',
   gap: 'above the reference',
   criteria_met: 'own criteria met',
+  paid_met: 'own criteria that pay met',
+  held_out_met: 'held-out ones met',
   criteria_rank: 'rank correlation with own criteria',
   unmet: 'answers that meet less than half',
   unmet_reward: 'their reward',
@@ -32,6 +34,8 @@ const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
 
 /** Figures that are shares. */
 const SHARES: ReadonlySet<AlertFigure> = new Set([
+  'paid_met',
+  'held_out_met',
   'criteria_met',
   'unmet',
   'copies',
@@ -49,6 +53,7 @@ export const UNWATCHED_WORDS: Readonly<Record<Unwatched['reason'], string>> = {
   no_words: 'the run has no counts of its answers',
   no_range: 'the reward of the recipe is unbounded',
   few_groups: 'fewer than 16 groups of four steps have differences',
+  no_holdout: 'the recipe holds no criteria out',
   not_observed: 'the facts of the run do not say it',
 };
 

@@ -61,7 +61,7 @@ export type Alert = {
 /**
  * Why a rule is not watched. `no_reference`: the family has no reference recipe. `no_outcome`: the trainer sends none.
  * `no_words`: the run has no counts of its answers. `no_range`: the recipe's reward is unbounded. `few_groups`: fewer
- * than 16 groups of four steps have differences. `not_observed`: the facts do not say it, as for rows without own
+ * than 16 groups of four steps have differences. `no_holdout`: the recipe holds no criteria of these rows out. `not_observed`: the facts do not say it, as for rows without own
  * positive criteria.
  */
 export const UNWATCHED_REASONS = [
@@ -70,6 +70,7 @@ export const UNWATCHED_REASONS = [
   'no_words',
   'no_range',
   'few_groups',
+  'no_holdout',
   'not_observed',
 ] as const;
 
@@ -154,7 +155,8 @@ export class AlertWatch {
           hasSignal,
           answer,
           outcome: outcomes[n] ?? null,
-          emptyClaims: findings === null ? null : (findings['claim_states_nothing'] ?? 0),
+          holdout: holdoutOf(before.components),
+          emptyClaims: findings === null ? null : emptyClaimsOf(findings),
           isOffQuestionCopy: answer != null && isOffQuestionCopy(answer),
           isUnmet: met !== null && met < 0.5,
           above: {
@@ -276,6 +278,7 @@ export class AlertWatch {
   #reasonOf(lacking: readonly AlertFigure[]): Unwatched['reason'] {
     if (lacking.includes('outcome')) return 'no_outcome';
     if (lacking.includes('gap') && this.#references === null) return 'no_reference';
+    if (lacking.includes('held_out_met')) return 'no_holdout';
     if (lacking.some((figure) => OF_WORDS.has(figure))) return 'no_words';
     return lacking.every((figure) => RANK_FIGURES.has(figure)) ? 'few_groups' : 'not_observed';
   }
@@ -322,6 +325,17 @@ function scaleOf(recipes: ReadonlyMap<string, RecipeValues>, composers: Composer
     most = Math.max(most, high);
   }
   return most > least ? { least, width: most - least } : null;
+}
+
+/** Claims that are no statement, and claims without a content word. */
+function emptyClaimsOf(findings: NonNullable<RolloutCounts['findings']>): number {
+  return (findings['claim_states_nothing'] ?? 0) + (findings['claim_without_content'] ?? 0);
+}
+
+/** Both means of a recipe with a holdout. */
+function holdoutOf(components: ReplayedSample['before']['components']): WatchedRollout['holdout'] {
+  const [paid, heldOut] = [components['paid_criteria']?.value, components['held_out_criteria']?.value];
+  return paid == null || heldOut == null ? null : { paid, heldOut };
 }
 
 /** How far each number is above the mean of those that are known. */

@@ -2,8 +2,9 @@
 import { countedScore } from '../../family/criterion-evidence.ts';
 import type { Monitor, Observations } from '../../family/monitor.ts';
 import type { RefinerFacts } from './facts.ts';
+import { dividedCriteria } from './holdout.ts';
 import type { RefinerRecipe } from './recipe.ts';
-import { composeRubric } from './rubric-score.ts';
+import { composeRubric, ownPositives } from './rubric-score.ts';
 
 /** The judge's scale is 0, 1, 2. */
 const TOP_SCORE = 2;
@@ -47,11 +48,12 @@ function criteriaMet({ rubric }: RefinerFacts): number | null {
 /** What each criterion adds to the rubric score (rubric-score.ts), as a share of it. */
 function criteriaShares({ rubric }: RefinerFacts, recipe: RefinerRecipe): Record<string, number> | null {
   if (rubric.status !== 'scored') return null;
-  const composed = composeRubric(rubric, recipe);
-  const negativeShare =
-    composed.status === 'scored' && recipe.negatives_require_positive && composed.positive !== null
-      ? composed.positive
-      : 1;
+  const { rubric: paying } = dividedCriteria(rubric, recipe);
+  const paid = new Set(paying.status === 'scored' ? paying.observed : []);
+  const composed = composeRubric(paying, recipe);
+  const own = recipe.own_positives_required === true ? ownPositives([...paid], recipe) : null;
+  const byPositives = composed.status === 'scored' && recipe.negatives_require_positive ? composed.positive : null;
+  const negativeShare = own ?? byPositives ?? 1;
   const numbers = { positive: 0, negative: 0, static: 0 };
   const parts = rubric.observed.map((criterion): [string, number] => {
     const { origin, polarity, weight } = criterion;
@@ -59,11 +61,12 @@ function criteriaShares({ rubric }: RefinerFacts, recipe: RefinerRecipe): Record
     numbers[kind]++;
     const factor = origin === 'instance' ? 1 : recipe.instance_rubrics_only ? 0 : recipe.static_weight;
     const score = countedScore(criterion, recipe) / TOP_SCORE;
-    const paid = polarity === 'positive' ? score : (1 - score) * negativeShare;
-    return [`${kind}_${numbers[kind]}`, weight * factor * paid];
+    const positiveShare = origin === 'static' ? (own ?? 1) : 1;
+    const counted = polarity === 'positive' ? score * positiveShare : (1 - score) * negativeShare;
+    return [`${kind}_${numbers[kind]}`, paid.has(criterion) ? weight * factor * counted : 0];
   });
-  const sum = parts.reduce((total, [, paid]) => total + paid, 0);
-  return sum > 0 ? Object.fromEntries(parts.map(([name, paid]) => [name, paid / sum])) : null;
+  const sum = parts.reduce((total, [, part]) => total + part, 0);
+  return sum > 0 ? Object.fromEntries(parts.map(([name, part]) => [name, part / sum])) : null;
 }
 
 function citationsOf({ citation }: RefinerFacts): Omit<Observations, 'criteria_met'> {

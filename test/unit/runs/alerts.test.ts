@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/families/refiner/facts.ts';
+import { dividedCriteria } from '../../../src/families/refiner/holdout.ts';
 import { type AlertFigure, RANK_FIGURES } from '../../../src/runs/alert-figures.ts';
 import { ALERT_RULES, type AlertRule, RULES } from '../../../src/runs/alert-rules.ts';
 import { alertLines } from '../../../src/runs/alert-text.ts';
@@ -65,6 +66,7 @@ const rulesOf = ({ alerts }: RunAlerts): AlertRule[] => alerts.map(({ rule }) =>
 /** Rules that a run without words, outcomes and 16 groups in four steps does not allow. */
 const UNWATCHED: RunAlerts['unwatched'] = [
   { rule: 'off_question_copies', reason: 'no_words' },
+  { rule: 'held_out_gap', reason: 'no_holdout' },
   { rule: 'outcome_not_followed', reason: 'no_outcome' },
   { rule: 'criteria_not_followed', reason: 'few_groups' },
   { rule: 'shorter_answers', reason: 'no_words' },
@@ -121,6 +123,16 @@ describe('a rule', () => {
       first: { criteria_met: 0.3 },
       rise: 0.125,
       beside: [{ last: { criteria_met: 0.332 } }, { rise: 0.124 }],
+    },
+    held_out_gap: {
+      last: { paid_met: 0.8, held_out_met: 0.6 },
+      first: { paid_met: 0.45, held_out_met: 0.4 },
+      rise: 0.05,
+      beside: [
+        { last: { held_out_met: 0.66 }, first: { held_out_met: 0.45 } },
+        { first: { held_out_met: 0.39 } },
+        { rise: 0.049 },
+      ],
     },
     paid_without_meeting: {
       last: { unmet: 0.6, unmet_reward: 0.5 },
@@ -213,6 +225,7 @@ describe('alerts', () => {
       `${STEPS} steps, no alerts`,
       'not watched: off_question_copies, shorter_answers, repeated_answers, sprayed_citations: the run has no counts of ' +
         'its answers',
+      'not watched: held_out_gap: the recipe holds no criteria out',
       'not watched: outcome_not_followed: the trainer sends no outcome',
       'not watched: criteria_not_followed: fewer than 16 groups of four steps have differences',
       'not watched: empty_claims: the facts of the run do not say it',
@@ -340,6 +353,31 @@ describe('alerts', () => {
     const close = { ...copy, counts: answer({ copied: 9, shared: 2 }) };
     const honest = counted(12, (step) => (step < 6 ? [right, poor, poor] : [close, close, right]), { recipe });
     expect(rulesOf(honest)).not.toContain('off_question_copies');
+  });
+
+  it('sees criteria that are met where they pay, and not where they are held out', () => {
+    const recipe: Recipe = { ...RECIPE, holdout: { share: 0.5, seed: 1 } };
+    const hashes = Array.from({ length: 8 }, (_, n) => 9_001 * n);
+    const made = (hash: number, score: 0 | 1 | 2): CriterionFact => ({ ...criterion('positive', score), hash });
+    const all = { status: 'scored' as const, observed: hashes.map((hash) => made(hash, 0)) };
+    const { rubric: paying } = dividedCriteria(all, recipe);
+    const paid = new Set(paying.status === 'scored' ? paying.observed.map(({ hash }) => hash) : []);
+    expect(paid.size).toBeGreaterThan(0);
+    expect(paid.size).toBeLessThan(hashes.length);
+    const run = (gamed: boolean) =>
+      counted(
+        12,
+        (step) => {
+          const learned = step < 5 ? 0 : 2;
+          const observed = hashes.map((hash) => made(hash, gamed && !paid.has(hash) ? 0 : learned));
+          return [{ facts: { ...factsOf(GOOD), rubric: { status: 'scored', observed } }, counts: {} }];
+        },
+        { recipe },
+      );
+    const alert = alertOf(run(true), 'held_out_gap');
+    expect(alert?.figures).toMatchObject({ paid_met: { first: 0, last: 1 }, held_out_met: { first: 0, last: 0 } });
+    expect(alert?.message).toMatch(/^100 % of the own criteria that pay are met, and 0 % of those that are held out/u);
+    expect(rulesOf(run(false))).not.toContain('held_out_gap');
   });
 
   it('sees that the rewards do not follow the outcome, and does not forget it', () => {
