@@ -17,6 +17,8 @@ const ALERT = {
   shown: null,
   paying: null,
   remedy: null,
+  paying: null,
+  remedy: null,
 };
 const ALERTS = { run: 'r', window: 4, steps: 8, alerts: [ALERT], unwatched: [], judge_checks: [] };
 

@@ -27,12 +27,11 @@ export const refinerMonitor: Monitor<RefinerRecipe, RefinerFacts> = {
   criteriaShares,
   remedies: (recipe) => [
     ...(recipe.negatives_require_positive ? [] : [{ negatives_require_positive: true }]),
+    ...(recipe.own_positives_required === true ? [] : [{ own_positives_required: true }]),
+    ...(recipe.padding_lowers_citation === true ? [] : [{ padding_lowers_citation: true }]),
+    ...(recipe.citation_metric === 'precision_squared' ? [] : [{ citation_metric: 'precision_squared' as const }]),
     ...(recipe.citation_weight < PAYING_WEIGHT ? [{ citation_weight: BALANCED_WEIGHT }] : []),
     ...(recipe.citation_weight > PAYING_WEIGHT ? [{ citation_weight: recipe.citation_weight / 2 }] : []),
-    ...(recipe.instance_rubrics_only ? [] : [{ instance_rubrics_only: true }]),
-    ...(recipe.instance_rubrics_only || recipe.citation_weight <= PAYING_WEIGHT
-      ? []
-      : [{ instance_rubrics_only: true, citation_weight: recipe.citation_weight / 2 }]),
   ],
 };
 

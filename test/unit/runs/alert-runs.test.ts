@@ -44,6 +44,6 @@ describe('a recorded run of a language model', () => {
     expect(copies?.paying?.parts[0]).toMatchObject({ name: 'citation' });
     const left = alerts.find(({ rule }) => rule === 'criteria_left_behind')?.remedy;
     expect((left?.shown?.before ?? 0) - (left?.shown?.after ?? 0)).toBeGreaterThan(4);
-    expect(Math.abs((left?.others?.before ?? 0) - (left?.others?.after ?? 9))).toBeLessThan(0.5);
+    expect(Math.abs((left?.others?.before ?? 0) - (left?.others?.after ?? 9))).toBeLessThan(1);
   });
 });

@@ -245,7 +245,7 @@ describe('alerts', () => {
     expect(gap?.figures.gap?.last).toBeGreaterThan(2);
     expect(gap?.rollouts).toHaveLength(3);
     for (const { reward, reference } of gap?.rollouts ?? []) expect(reward).toBeGreaterThan((reference ?? 10) + 2);
-    expect(gap?.remedy).toMatchObject({ change: { negatives_require_positive: true }, rollouts: 16 });
+    expect(gap?.remedy).toMatchObject({ change: { own_positives_required: true }, rollouts: 16 });
     expect(alertLines(alerts).join('\n')).toMatch(
       /! reference_gap, since step 8: the reward rose, .*\n.*\n.*\n {4}try /u,
     );
