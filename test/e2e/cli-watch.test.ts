@@ -17,8 +17,6 @@ const ALERT = {
   shown: null,
   paying: null,
   remedy: null,
-  paying: null,
-  remedy: null,
 };
 const ALERTS = { run: 'r', window: 4, steps: 8, alerts: [ALERT], unwatched: [], judge_checks: [] };
 
