@@ -7,7 +7,7 @@
  */
 import type { JudgeFailure } from './failure.ts';
 import type { Evidence, JudgedSource } from './prompt.ts';
-import { estimateTokens, unitsWithin } from './token-estimate.ts';
+import { estimateTokens, hasMoreTokens, unitsWithin } from './token-estimate.ts';
 
 /**
  * Least number of tokens to which an answer is cut. If even that is too long, something else is too long for the judge.
@@ -76,14 +76,18 @@ export function fitAnswered<Request extends Evidence & { readonly answer: string
   promptTokens: number,
   cited: ReadonlySet<number>,
 ): Fitted<Request> {
-  const whole = fitSources(request, tokensBeside + blockTokens(request.answer), promptTokens, cited);
-  if (whole.ok) return whole;
+  const fitWithAnswer = (one: Request): Fitted<Request> =>
+    fitSources(one, tokensBeside + blockTokens(one.answer), promptTokens, cited);
+  // Judges are asked about one criterion at a time with the same answer: of a long one, each call reads what may fit.
+  const whole = hasMoreTokens(request.answer, promptTokens) ? null : fitWithAnswer(request);
+  if (whole?.ok === true) return whole;
   const { attributes } = tokensOfSources(request.sources);
   const fixed = FIXED_TOKENS + blockTokens(request.question) + attributes + tokensBeside + TOKENS_PER_BLOCK;
   const shorter = withShorterAnswer(request, promptTokens - fixed);
-  if (shorter === null) return whole;
-  const fitted = fitSources(shorter.request, tokensBeside + blockTokens(shorter.request.answer), promptTokens, cited);
-  return fitted.ok ? { ...fitted, answer_cut: shorter.answer_cut } : whole;
+  const fitted = shorter === null ? null : fitWithAnswer(shorter.request);
+  return shorter !== null && fitted?.ok === true
+    ? { ...fitted, answer_cut: shorter.answer_cut }
+    : (whole ?? fitWithAnswer(request));
 }
 
 /**

@@ -49,6 +49,13 @@ export function estimateTokens(text: string): number {
   return count.tokens;
 }
 
+/** Whether a text has more than `tokens` by the same estimate. Reads no more of it than exceeds them. */
+export function hasMoreTokens(text: string, tokens: number): boolean {
+  const count = new TokenCount();
+  for (let i = 0; i < text.length && count.tokens <= tokens; i++) count.add(text.charCodeAt(i));
+  return count.tokens > tokens;
+}
+
 /** Returns how many UTF-16 units of a text fit into `tokens`; never splits a surrogate pair. */
 export function unitsWithin(text: string, tokens: number): number {
   const count = new TokenCount();

@@ -8,7 +8,7 @@ import { citations } from '../../../src/judgments/kinds/citations/citations.ts';
 import { type RubricRequest, rubric } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { judgePrompt } from '../../../src/judgments/model-judge.ts';
 import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
-import { estimateTokens } from '../../../src/judgments/protocol/token-estimate.ts';
+import { estimateTokens, hasMoreTokens } from '../../../src/judgments/protocol/token-estimate.ts';
 import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';
 
 function fitRequest(request: CitedRequest, promptTokens: number, cited: ReadonlySet<number>): Fitted<CitedRequest> {
@@ -193,4 +193,32 @@ it('no text beyond ASCII letters and white space is estimated at fewer tokens th
       expect(estimateTokens(text)).toBeGreaterThanOrEqual(new TextEncoder().encode(text).length);
     }),
   );
+});
+
+describe('an answer beyond the budget', () => {
+  it('is known to be so without its count', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.nat(250), (text, tokens) => {
+        expect(hasMoreTokens(text, tokens)).toBe(estimateTokens(text) > tokens);
+      }),
+    );
+  });
+
+  it('is not read to its end: one that is 100 times as long takes the same time', () => {
+    const budget = costOf(RUBRIC) + 20_000;
+    const fitted = (answer: string) => () => rubric.fit({ ...RUBRIC, answer }, budget, new Set());
+    const [short, long] = [textOf(40_000), textOf(4_000_000)];
+    const cuts = [short, long].map((answer) => {
+      const fit = fitted(answer)();
+      return fit.ok && fit.answer_cut?.kept_chars;
+    });
+    expect(cuts[0]).toBe(cuts[1]);
+    const cpuOf = (work: () => unknown): number => {
+      const before = process.threadCpuUsage();
+      for (let call = 0; call < 20; call++) work();
+      return process.threadCpuUsage(before).user;
+    };
+    cpuOf(fitted(short));
+    expect(cpuOf(fitted(long))).toBeLessThan(10 * cpuOf(fitted(short)));
+  });
 });
