@@ -19,8 +19,8 @@ import { countOf } from './number-text.ts';
 import type { ScoringOptions } from './scoring-flags.ts';
 import { connectIfGiven, REMOTE_CONCURRENCY } from './worker.ts';
 
-/** The flags of a judge on a server. `judge check` has them, too. */
-export const JUDGE_SERVER_FLAGS: readonly FlagDescription[] = [
+/** The flags of a judge on a server, as `judge check` has them. */
+const JUDGE_SERVER_FLAGS: readonly FlagDescription[] = [
   {
     name: 'judge-url',
     kind: 'text',
@@ -36,15 +36,17 @@ export const JUDGE_SERVER_FLAGS: readonly FlagDescription[] = [
   },
 ];
 
+export const BACKENDS_FLAG: FlagDescription = {
+  name: 'backends',
+  kind: 'text',
+  value: 'FILE',
+  help: "Judges, generators and a sandbox here, in the form of the Worker's setting BACKENDS.",
+};
+
 /** The flags of a command that can judge in this process. */
 export const LOCAL_FLAGS: readonly FlagDescription[] = [
   ...JUDGE_SERVER_FLAGS,
-  {
-    name: 'backends',
-    kind: 'text',
-    value: 'FILE',
-    help: "Judges and generators here, in the form of the Worker's setting BACKENDS.",
-  },
+  BACKENDS_FLAG,
   { name: 'state', kind: 'text', value: 'DIR', help: 'Keep the judgments of this process in DIR between calls.' },
 ];
 

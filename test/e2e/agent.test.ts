@@ -2,6 +2,9 @@
  * The tool agent with real Python behind the sandbox's API: over HTTP, by the command line, and after its caller
  * disconnects.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../clients/typescript/client.ts';
@@ -41,17 +44,7 @@ beforeAll(async () => {
   worker = await startLocalWorker({
     variables: {
       ALLOW_ANONYMOUS: 'true',
-      BACKENDS: JSON.stringify({
-        backends: [
-          {
-            ...{ name: 'policy', role: 'generate', kind: 'vllm', model: SCRIPTED_MODEL, base_url: model.url },
-            ...{ slots: 4, context_tokens: 32_768 },
-          },
-        ],
-        default_judge: null,
-        default_generator: 'policy',
-        sandbox: { base_url: sandbox.url, api_key: SANDBOX_KEY, runtime: 'development', slots: 4 },
-      }),
+      BACKENDS: backendsText(),
     },
     deadline_ms: 60_000,
   });
@@ -60,6 +53,20 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([worker?.stop(), sandbox?.stop(), model?.stop()]);
 });
+
+function backendsText(): string {
+  return JSON.stringify({
+    backends: [
+      {
+        ...{ name: 'policy', role: 'generate', kind: 'vllm', model: SCRIPTED_MODEL, base_url: model.url },
+        ...{ slots: 4, context_tokens: 32_768 },
+      },
+    ],
+    default_judge: null,
+    default_generator: 'policy',
+    sandbox: { base_url: sandbox.url, api_key: SANDBOX_KEY, runtime: 'development', slots: 4 },
+  });
+}
 
 async function agent(question: string, fields: object = {}): Promise<AgentResponse> {
   const client = createClient({ url: new URL(worker.url), key: null });
@@ -147,7 +154,18 @@ describe('citeward agent', () => {
     expect(code).toBe(0);
   });
 
-  it('needs a Worker', async () => {
+  it('runs here with --backends, without a Worker', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'citeward-agent-'));
+    const backends = join(directory, 'backends.json');
+    await writeFile(backends, backendsText());
+    const flags = ['--reference', '3', '--recipe', 'grpo-tcr', '--json', '--backends', backends];
+    const ended = await citeward('agent', '--question', PRIMES, ...flags);
+    await rm(directory, { recursive: true });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(jsonLines(ended.stdout)).toMatchObject([{ stop: 'no_tool_call', reward: 1, model: SCRIPTED_MODEL }]);
+  });
+
+  it('needs a Worker, or backends', async () => {
     const ended = await citeward('agent', '--question', 'x');
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('needs a Worker: --url URL') });
   });

@@ -12,6 +12,7 @@ import {
 } from '../../shared/recipe-flags.ts';
 import { scoringOnlyFields } from '../../shared/row-fields.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
+import { BACKENDS_FLAG } from '../../shared/row-host.ts';
 import { type Fields, isFields, withoutFields } from '../../shared/rows.ts';
 import { givenFields, samplingOf } from '../../shared/sampling.ts';
 
@@ -41,7 +42,8 @@ export const agentSyntax: CommandSyntax = {
     { name: 'seed', kind: 'text', value: 'SEED', help: 'For every turn (default: random).' },
     { name: 'thinking', kind: 'switch', help: 'The policy may think before it answers.' },
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, when it is complete.' },
-    { name: 'url', kind: 'text', value: 'URL', help: 'The Worker with the generator and the sandbox. Required.' },
+    { name: 'url', kind: 'text', value: 'URL', help: 'The Worker with the generator and the sandbox.' },
+    BACKENDS_FLAG,
     { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
     MAP_FLAG,
     { name: 'concurrency', kind: 'text', value: 'N', help: 'Trajectories at the same time, with --json (default 4).' },

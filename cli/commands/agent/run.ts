@@ -1,6 +1,6 @@
-/** `citeward agent`: runs a policy with a code interpreter through a Worker and shows its turns while they stream. */
+/** `citeward agent`: runs a policy with a code interpreter and shows its turns while they stream. */
 
-import type { Client } from '../../../clients/typescript/client.ts';
+import type { RowClient } from '../../../hosts/memory/local-client.ts';
 import { plainLine } from '../../../src/text/foreign-line.ts';
 import { type AgentRequest, agentRequestSchema } from '../../../src/wire/agent.ts';
 import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
@@ -10,9 +10,10 @@ import type { Flags } from '../../shared/flags.ts';
 import type { Input } from '../../shared/input.ts';
 import { Progress } from '../../shared/progress.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
+import { openRowHost } from '../../shared/row-host.ts';
 import { type Outcome, runRows } from '../../shared/run-rows.ts';
 import { Screen } from '../../shared/screen.ts';
-import { CONCURRENCY_RANGE, connect } from '../../shared/worker.ts';
+import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import { agentFieldsSet, agentSyntax, applyAgentOptions, readAgentOptions } from './options.ts';
 import { AgentSummary, type TrajectoryEvent, TrajectoryView, trajectoryLine } from './render.ts';
@@ -29,16 +30,17 @@ async function run(flags: Flags): Promise<number> {
   if (concurrency !== null && !isJson) {
     throw new UsageError('--concurrency needs --json', 'Without --json the rows are shown one after the other.');
   }
-  const missing = new UsageError(
-    'agent needs a Worker: --url URL',
-    'The Worker has the generator and the sandbox: docs/guides/agent.md',
-  );
-  if (flags.text('url') === null) throw missing;
+  if (flags.text('url') === null && flags.text('backends') === null) {
+    throw new UsageError(
+      'agent needs a Worker: --url URL, or a generator and a sandbox here: --backends FILE',
+      'To start a Worker on this machine: npx citeward serve. See docs/guides/agent.md',
+    );
+  }
   const screen = new Screen(flags.isOn('no-color'));
   const input = await inputOf(flags);
   const progress = new Progress(process.stderr, isJson ? input.bytes : null);
   screen.show(progress);
-  const client = await connect(flags, (text) => progress.remark(text), missing);
+  const { client } = await openRowHost(flags, (text) => progress.remark(text), null);
   const flagFields = agentFieldsSet(options);
 
   const summary = new AgentSummary();
@@ -98,7 +100,7 @@ async function* oneChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
  * @param flagFields the fields that flags set in every row.
  */
 async function runAgent(
-  client: Client,
+  client: Pick<RowClient, 'agentStream'>,
   { stream: _stream, ...request }: AgentRequest,
   flagFields: ReadonlySet<string>,
   onEvent: (event: TrajectoryEvent) => Promise<void>,

@@ -1,7 +1,6 @@
 /**
- * `citeward batch run`: scores a batch in this process, one request at a time, with the checks and result lines of a
- * Worker. Result ids depend only on the input, its line and the flags, so that an interrupted run recognises its
- * results.
+ * `citeward batch run`: scores a batch in this process, with the checks and result lines of a Worker. Result ids depend
+ * only on the input, its line and the flags, so that an interrupted run recognises its results.
  */
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -9,12 +8,13 @@ import type { MemoryHost } from '../../../hosts/memory/memory-host.ts';
 import { problemOf } from '../../../service/problems.ts';
 import { MAX_BATCH_LINE_BYTES } from '../../../src/limits.ts';
 import { type ByteLine, isBlankLine, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
-import { readEnvelope } from '../../../src/wire/batches/request-line.ts';
+import { type Envelope, readEnvelope } from '../../../src/wire/batches/request-line.ts';
 import { type LineResult, outputLine, requestId } from '../../../src/wire/batches/result-line.ts';
 import { checkRecipe } from '../../shared/check-recipe.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { mapInOrder } from '../../shared/in-order.ts';
 import { onInterruption } from '../../shared/interruption.ts';
 import { countText } from '../../shared/number-text.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
@@ -47,7 +47,7 @@ async function scoreHere(
   file: BatchFile,
   paths: ResultPaths,
   flags: Flags,
-  { host, judged }: LocalHost,
+  { host, concurrency, judged }: LocalHost,
   screen: Screen,
 ): Promise<number> {
   const summary = new BatchSummary();
@@ -80,7 +80,7 @@ async function scoreHere(
     progress.update('in_progress', { ...share, lines_per_second: rate, left_s });
   };
   try {
-    await runLocally({ file, host, output, errors, finished, summary, onLine: show });
+    await runLocally({ file, host, concurrency, output, errors, finished, summary, onLine: show });
   } finally {
     await output.close();
     await errors.close();
@@ -105,6 +105,8 @@ export function localBatchId({ digest }: Pick<BatchFile, 'digest'>): string {
 type LocalRun = {
   readonly file: BatchFile;
   readonly host: MemoryHost;
+  /** Requests at the same time. Default 1. */
+  readonly concurrency?: number;
   readonly output: LineFile;
   readonly errors: LineFile;
   /** custom_ids that have a result already. */
@@ -114,25 +116,44 @@ type LocalRun = {
   readonly onLine: () => void;
 };
 
-export async function runLocally({ file, host, output, errors, finished, summary, onLine }: LocalRun): Promise<void> {
+export async function runLocally({
+  file,
+  host,
+  concurrency = 1,
+  output,
+  errors,
+  finished,
+  summary,
+  onLine,
+}: LocalRun): Promise<void> {
   const batch = localBatchId(file);
-  for await (const line of linesOf(file.path)) {
-    if (line.bytes === null || isBlankLine(line.bytes)) continue;
-    const read = readEnvelope(line.bytes, line.number, file.endpoint);
-    if (!read.ok) throw new RunError(`line ${line.number} has changed since the input was checked`);
-    const { custom_id, body } = read.envelope;
-    if (finished.has(custom_id)) continue;
+  const lines = mapInOrder(requestsOf(file, finished), concurrency, async ({ line, custom_id, body }) => {
     const answered = await host.answer(file.endpoint, body);
     const result: LineResult = answered.ok
       ? { ok: true, body: answered.value }
-      : { ok: false, problem: problemOf(answered.error, requestId(batch, line.number)) };
-    const { file: where, text } = outputLine(batch, line.number, custom_id, result);
+      : { ok: false, problem: problemOf(answered.error, requestId(batch, line)) };
+    return outputLine(batch, line, custom_id, result);
+  });
+  for await (const { file: where, text } of lines) {
     const bytes = encoder.encode(text);
     await (where === 'output' ? output : errors).write(bytes);
     const written = readResultLine(bytes);
     if (written === null) throw new Error('runLocally: the result line cannot be read back');
     summary.add(written);
     onLine();
+  }
+}
+
+/** The requests of the file that have no result yet. */
+async function* requestsOf(
+  { path, endpoint }: BatchFile,
+  finished: ReadonlySet<string>,
+): AsyncGenerator<Envelope & { readonly line: number }> {
+  for await (const { bytes, number } of linesOf(path)) {
+    if (bytes === null || isBlankLine(bytes)) continue;
+    const read = readEnvelope(bytes, number, endpoint);
+    if (!read.ok) throw new RunError(`line ${number} has changed since the input was checked`);
+    if (!finished.has(read.envelope.custom_id)) yield { line: number, ...read.envelope };
   }
 }
 
