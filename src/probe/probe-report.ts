@@ -5,7 +5,7 @@
 import { BUILT_IN, type Facts, type Recipe } from '../families/composers.ts';
 import { familyOf } from '../families/registry.ts';
 import { createGapFinder } from '../runs/gaps.ts';
-import { type GroupCorrelation, groupCorrelation } from '../runs/group-correlation.ts';
+import { addRanks, NO_RANKS, rankCorrelation, rankSums } from '../runs/rank-correlation.ts';
 import {
   CANNED_ANSWERS,
   type CannedAnswerName,
@@ -70,6 +70,14 @@ export type ProbeWarning = {
   /** The answer that is paid; only with `cheap_answer_paid`. */
   readonly answer?: CannedAnswerName;
   readonly text: string;
+};
+
+/** How far the reward and a figure rank the samples of a prompt alike (src/runs/rank-correlation.ts). */
+type GroupCorrelation = {
+  /** From -1 to 1; `null` = fewer than 16 groups in which both vary. */
+  readonly correlation: number | null;
+  /** Groups in which both vary. */
+  readonly groups: number;
 };
 
 /** What the advantages of the samples follow inside groups of two samples or more. */
@@ -313,8 +321,17 @@ function sampleReport(rows: readonly ProbedRow[], recipe: Recipe): SampleReport 
     );
     return samples.map((sample, n) => ({ sample, reward: scores[n]?.reward ?? null }));
   });
-  const follows = (figureOf: (sample: MeasuredSample) => number | null): GroupCorrelation =>
-    groupCorrelation(scored.map((group) => group.map(({ sample, reward }) => ({ reward, figure: figureOf(sample) }))));
+  const follows = (figureOf: (sample: MeasuredSample) => number | null): GroupCorrelation => {
+    const sums = { ...NO_RANKS };
+    for (const group of scored) {
+      const known = group.flatMap(({ sample, reward }): [number, number][] => {
+        const figure = figureOf(sample);
+        return reward === null || figure === null ? [] : [[reward, figure]];
+      });
+      addRanks(sums, rankSums(known));
+    }
+    return { correlation: rankCorrelation(sums), groups: sums.groups };
+  };
   const rewards = scored.map((group) => group.flatMap(({ reward }) => (reward === null ? [] : [reward])));
   return {
     groups: groups.length,
