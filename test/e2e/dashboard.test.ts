@@ -149,7 +149,7 @@ describe('playground', () => {
     await onPage('#/playground/wrong-number', DESK, async ({ page }) => {
       await page.getByRole('button', { name: 'Score', exact: true }).click();
       await page.locator('.reward-value').waitFor();
-      const body = requestOf(example('wrong-number'));
+      const body = { ...requestOf(example('wrong-number')), recipe: 'refiner-guarded' };
       const { reward, components } = await post<{ reward: number; components: Record<string, { value: number }> }>(
         '/v1/score',
         body,
