@@ -33,6 +33,20 @@ describe('citeward serve answers', () => {
 
 const reasonSchema = z.looseObject({ reason: z.string() });
 
+/** The first field that a refusal names, else its detail. */
+function faultOf(reply: unknown): string {
+  const { errors: [first] = [], detail } = refusalSchema.parse(reply);
+  return first?.path ?? detail.slice(0, DETAIL_CHARS);
+}
+
+const refusalSchema = z.looseObject({
+  detail: z.string(),
+  errors: z.array(z.looseObject({ path: z.string() })).optional(),
+});
+
+/** Quotes are escaped where the detail is printed. */
+const DETAIL_CHARS = 30;
+
 function reasonOf(reply: unknown): string {
   return reasonSchema.parse(reply).reason;
 }
@@ -59,7 +73,7 @@ describe.each(COMMANDS)('citeward %s', (command, route) => {
         const { status, reply } = there.length === 0 ? (without_worker ?? asWorker) : asWorker;
         const wrong = new RegExp(`^line ${position + 1}: .+`, 'mu').exec(ended.stderr)?.[0];
         if (status === 200) expect(printed.get(name), name).toEqual(reply);
-        else if (status === 422) expect(wrong, name).toBeDefined();
+        else if (status === 422) expect(wrong, name).toContain(faultOf(reply));
         // A row without a result is printed with its reason, or named in the messages.
         else expect(JSON.stringify(printed.get(name)) ?? wrong, name).toContain(reasonOf(reply));
       }
