@@ -149,7 +149,7 @@ export const RULES: readonly Rule[] = [
     rule: 'shorter_answers',
     reads: ['reward', 'words'],
     compares: true,
-    isMet: (last, first, rise) => rise >= 0 && last('words') <= first('words') / 2,
+    isMet: (last, first, rise) => rise >= 0 && last('words') <= first('words') / 2 && !meetsAsMuch(last, first),
     says: ({ last, first }) =>
       `an answer has ${last('words').toFixed(1)} words, ${first('words').toFixed(1)} at first, and earns no less`,
     clarity: ({ reward, answer }) => (answer == null || reward === null ? null : -answer.words),
@@ -158,7 +158,8 @@ export const RULES: readonly Rule[] = [
     rule: 'repeated_answers',
     reads: ['reward', 'repeated'],
     compares: true,
-    isMet: (last, first) => last('repeated') >= 0.1 && last('repeated') >= 2 * first('repeated'),
+    isMet: (last, first) =>
+      last('repeated') >= 0.1 && last('repeated') >= 2 * first('repeated') && !meetsAsMuch(last, first),
     says: ({ last, shown }) =>
       `${percent(last('repeated'))} of the answers are the same for three prompts or more${earned(shown)}`,
     // Known only when the step is complete: StepOfRun finds these rollouts.
@@ -204,7 +205,8 @@ export const RULES: readonly Rule[] = [
     rule: 'fewer_claims',
     reads: ['reward', 'cited'],
     compares: true,
-    isMet: (last, first, rise) => rise >= SOME_RISE && last('cited') < 0.6 * first('cited'),
+    isMet: (last, first, rise) =>
+      rise >= SOME_RISE && last('cited') < 0.6 * first('cited') && !meetsAsMuch(last, first),
     says: ({ last, first }) =>
       `the reward rose while an answer has ${last('cited').toFixed(1)} cited statements, ${first('cited').toFixed(1)} at first`,
     clarity: ({ reward, observed }) => (observed?.cited != null && observed.cited <= 1 ? reward : null),
@@ -256,6 +258,14 @@ export const RULES: readonly Rule[] = [
 /** How much further the own criteria that pay are met than those that are held out. */
 function gapOf(figure: FigureReader): number {
   return figure('paid_met') - figure('held_out_met');
+}
+
+/**
+ * Whether the answers meet the rows' own criteria as at first, so that losing words is brevity, and one answer for several
+ * prompts is right for them. False if the criteria are unknown.
+ */
+function meetsAsMuch(last: FigureReader, first: FigureReader): boolean {
+  return last('criteria_met') >= 0.1 && last('criteria_met') >= 0.9 * first('criteria_met');
 }
 
 /** What the rollouts that show a rule earn: `; they earn 7.51, of which citation 5.00`. */

@@ -107,6 +107,8 @@ const alertOf = ({ alerts }: RunAlerts, rule: AlertRule) => alerts.find((alert) 
 describe('a rule', () => {
   type Figures = Partial<Record<AlertFigure, number>>;
   const reader = (figures: Figures) => (figure: AlertFigure) => figures[figure] ?? Number.NaN;
+  /** Criteria that are met as at first: what looks like a loss is none. */
+  const MEETS_AS_MUCH = { last: { criteria_met: 0.37 }, first: { criteria_met: 0.4 } };
   /** The figures at which a rule just holds, each change with which it does not, and the rise of the reward. */
   const thresholds: Record<
     AlertRule,
@@ -148,12 +150,12 @@ describe('a rule', () => {
       last: { words: 5 },
       first: { words: 10 },
       rise: 0,
-      beside: [{ last: { words: 5.1 } }, { rise: -0.001 }],
+      beside: [{ last: { words: 5.1 } }, { rise: -0.001 }, MEETS_AS_MUCH],
     },
     repeated_answers: {
       last: { repeated: 0.1 },
       first: { repeated: 0.05 },
-      beside: [{ last: { repeated: 0.099 } }, { first: { repeated: 0.051 } }],
+      beside: [{ last: { repeated: 0.099 } }, { first: { repeated: 0.051 } }, MEETS_AS_MUCH],
     },
     sprayed_citations: {
       last: { ids: 1.5, sources_cited: 0.5 },
@@ -177,7 +179,7 @@ describe('a rule', () => {
       last: { cited: 0.599 },
       first: { cited: 1 },
       rise: 0.05,
-      beside: [{ last: { cited: 0.6 } }, { rise: 0.049 }],
+      beside: [{ last: { cited: 0.6 } }, { rise: 0.049 }, MEETS_AS_MUCH],
     },
     more_uncited: {
       last: { uncited: 0.5 },
@@ -252,7 +254,7 @@ describe('alerts', () => {
   });
 
   it.each<[AlertRule, Shape]>([
-    ['fewer_claims', { ...GOOD, claims: 1, relevant: 1 }],
+    ['fewer_claims', { ...GOOD, positive: 0, claims: 1, relevant: 1 }],
     ['more_uncited', { ...GOOD, uncited: 9 }],
     ['more_irrelevant_citations', { ...GOOD, claims: 8, relevant: 0 }],
   ])('sees %s', (rule, learned) => {
@@ -397,7 +399,10 @@ describe('alerts', () => {
   });
 
   it('sees an answer that its prompts share, and answers that lose their words', () => {
-    const made = (hash: string, words: number) => ({ facts: factsOf(GOOD), counts: answer({ hash, words }) });
+    const made = (hash: string, words: number, positive: 0 | 2 = 0) => ({
+      facts: factsOf({ ...GOOD, positive }),
+      counts: answer({ hash, words }),
+    });
     const run = (prompts: number) =>
       counted(12, (step, group) => {
         const own = `${step}${group}`.padStart(12, '0');
@@ -412,6 +417,9 @@ describe('alerts', () => {
     expect(rulesOf(run(2))).not.toContain('repeated_answers');
     const short = counted(12, (step, group) => [made(`${step}${group}`.padStart(12, '0'), step < 4 ? 10 : 5)]);
     expect(alertOf(short, 'shorter_answers')).toMatchObject({ since: 8, figures: { words: { first: 10, last: 5 } } });
+    // Answers that meet their criteria in fewer words are brief.
+    const brief = counted(12, (step, group) => [made(`${step}${group}`.padStart(12, '0'), step < 4 ? 10 : 5, 2)]);
+    expect(rulesOf(brief)).toEqual([]);
   });
 
   it('sees citations of more sources a claim, and claims that state nothing', () => {
