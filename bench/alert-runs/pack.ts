@@ -3,10 +3,13 @@
  *
  *     npx node bench/alert-runs/pack.ts RUN.jsonl NAME
  *
- * writes bench/alert-runs/NAME.json.br. The run needs one recipe, and steps in order, as `runs export` writes them.
+ * writes bench/alert-runs/NAME.json.br, and prints from which step on the outcome stays at or below its start, which
+ * helps to say in runs.ts from which step the run is wrong. The run needs one recipe.
  */
 import { join } from 'node:path';
 import { groupsOfFile, recipesOfFile } from '../../cli/shared/run-file.ts';
+import { ALERT_WINDOW_STEPS } from '../../src/runs/alert-rules.ts';
+import type { CountedRow } from '../../src/runs/alerts.ts';
 import { writePackedRun } from './packed-run.ts';
 
 const [file, name] = process.argv.slice(2);
@@ -17,4 +20,21 @@ if (recipe === undefined || others.length > 0) throw new Error(`${file}: expecte
 const groups = [];
 for await (const rows of groupsOfFile(file, undefined)) groups.push(rows);
 const bytes = writePackedRun(join(import.meta.dirname, `${name}.json.br`), recipe, groups);
-console.log(`${name}: ${groups.length} groups, ${bytes} bytes`);
+console.log(`${name}: ${groups.length} groups, ${bytes} bytes, ${outcomeText(groups)}`);
+
+/** Means over four steps, as the alerts take them. */
+function outcomeText(run: readonly (readonly CountedRow[])[]): string {
+  const steps = [...Map.groupBy(run, ([row]) => row?.step ?? -1).entries()];
+  const means = steps.slice(ALERT_WINDOW_STEPS - 1).map(([step], n) => {
+    const outcomes = steps
+      .slice(n, n + ALERT_WINDOW_STEPS)
+      .flatMap(([, own]) => own.flat().flatMap(({ counts }) => counts?.outcome ?? []));
+    return { step, mean: outcomes.reduce((sum, outcome) => sum + outcome, 0) / outcomes.length };
+  });
+  const [first, last] = [means.at(0), means.at(-1)];
+  if (first === undefined || last === undefined || Number.isNaN(first.mean)) return 'no outcomes';
+  const above = means.findLastIndex(({ mean }) => mean > first.mean);
+  const from = means[above + 1];
+  const stays = from === undefined ? 'above its start at the end' : `at or below its start from step ${from.step} on`;
+  return `outcome ${first.mean.toFixed(3)} -> ${last.mean.toFixed(3)}, ${stays}`;
+}
