@@ -124,7 +124,12 @@ describe('a rule', () => {
       last: { criteria_met: 0.331 },
       first: { criteria_met: 0.3 },
       rise: 0.125,
-      beside: [{ last: { criteria_met: 0.332 } }, { rise: 0.124 }],
+      beside: [
+        { last: { criteria_met: 0.332 } },
+        { rise: 0.124 },
+        { last: { criteria_met: 0.6 }, first: { criteria_met: 0.6 } },
+        { last: { criteria_met: 0.8 }, first: { criteria_met: 0.849 } },
+      ],
     },
     held_out_gap: {
       last: { paid_met: 0.8, held_out_met: 0.6 },
