@@ -176,7 +176,7 @@ export const RULES: readonly Rule[] = [
     compares: true,
     isMet: (last, first, rise) =>
       rise >= SOME_RISE &&
-      last('ids') >= 1.5 &&
+      last('ids') >= 1.75 &&
       last('ids') >= 1.25 * first('ids') &&
       last('sources_cited') >= 1.25 * first('sources_cited'),
     says: ({ last, first, shown }) =>

@@ -163,10 +163,10 @@ describe('a rule', () => {
       beside: [{ last: { repeated: 0.099 } }, { first: { repeated: 0.051 } }, MEETS_AS_MUCH],
     },
     sprayed_citations: {
-      last: { ids: 1.5, sources_cited: 0.5 },
-      first: { ids: 1.2, sources_cited: 0.4 },
+      last: { ids: 1.75, sources_cited: 0.5 },
+      first: { ids: 1.4, sources_cited: 0.4 },
       rise: 0.05,
-      beside: [{ last: { ids: 1.49 } }, { first: { ids: 1.21 } }, { first: { sources_cited: 0.41 } }, { rise: 0.049 }],
+      beside: [{ last: { ids: 1.74 } }, { first: { ids: 1.41 } }, { first: { sources_cited: 0.41 } }, { rise: 0.049 }],
     },
     empty_claims: {
       last: { empty_claims: 0.2 },
