@@ -9,6 +9,7 @@ import {
   MAX_ARRIVING_BYTES,
   MAX_BODY_BYTES_IN_FLIGHT,
   MAX_CLAIMS_IN_FLIGHT,
+  MAX_STREAM_BYTES,
   MAX_UNSIGNED_BYTES,
 } from '../src/limits.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
@@ -56,6 +57,8 @@ export type AppOptions = {
   readonly maxBodyBytesInFlight?: number;
   /** Bytes of bodies that are still arriving. Default: MAX_ARRIVING_BYTES. */
   readonly maxArrivingBytes?: number;
+  /** Bytes of streamed verifications that the isolate holds at a time. Default: MAX_STREAM_BYTES. */
+  readonly maxStreamBytes?: number;
   /** How long 64 KB of a body may take. Default: STALL_MS. */
   readonly bodyStallMs?: number;
   /** Claims that the isolate holds at a time. Default: MAX_CLAIMS_IN_FLIGHT. */
@@ -74,6 +77,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
     adapterRetryWindowMs = ADAPTER_RETRY_WINDOW_MS,
     maxBodyBytesInFlight = MAX_BODY_BYTES_IN_FLIGHT,
     maxArrivingBytes = MAX_ARRIVING_BYTES,
+    maxStreamBytes = MAX_STREAM_BYTES,
     bodyStallMs = STALL_MS,
     maxClaimsInFlight = MAX_CLAIMS_IN_FLIGHT,
   } = options;
@@ -81,6 +85,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   const bodies = new Leases({ limit: maxBodyBytesInFlight, leaseMs: LEASE_MS }, now);
   const arriving = new Leases({ limit: maxArrivingBytes, leaseMs: ARRIVAL_LEASE_MS }, now);
   const unsigned = new Leases({ limit: MAX_UNSIGNED_BYTES, leaseMs: ARRIVAL_LEASE_MS }, now);
+  const streams = new Leases({ limit: maxStreamBytes, leaseMs: LEASE_MS }, now);
   const claims = new Leases({ limit: maxClaimsInFlight, leaseMs: LEASE_MS }, now);
   const app = new Hono<AppEnvironment>();
   app.use(observe);
@@ -90,6 +95,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
     c.set('arrivingLease', leases[1]);
     c.set('claimLease', leases[2]);
     c.set('unsigned', unsigned);
+    c.set('streams', streams);
     c.set('bodyStallMs', bodyStallMs);
     try {
       await next();

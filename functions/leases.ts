@@ -11,6 +11,8 @@ export type Lease = {
    * for one another, and one request alone is admitted whatever it needs: its own limits hold.
    */
   readonly grow: (amount: number) => boolean;
+  /** Frees a part of it, and renews the deadline. */
+  readonly shrink: (amount: number) => void;
   /** Whether it could grow by that much now. */
   readonly fits: (amount: number) => boolean;
   /** Keeps the lease beyond the end of its handler, for a reply that is streamed. Returns the function that ends it. */
@@ -51,6 +53,9 @@ export class Leases {
     };
     return {
       grow: (amount) => this.#grow(held, amount),
+      shrink: (amount) => {
+        this.#grow(held, -amount);
+      },
       fits: (amount) => this.#fits(held, amount),
       hold: () => {
         held.streams++;

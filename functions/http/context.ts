@@ -54,6 +54,8 @@ export type AppEnvironment = {
     arrivingLease: Lease;
     /** The bodies that cannot be trusted before they are complete: those of signed requests. */
     unsigned: Leases;
+    /** The texts of streamed verifications: an idle stream takes no room from bodies. */
+    streams: Leases;
     /** How long a piece of a body may take, in milliseconds. */
     bodyStallMs: number;
     /** Reserves the claims of this request's answers. */

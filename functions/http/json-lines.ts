@@ -62,8 +62,8 @@ export async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<st
 
 /**
  * The lines of a body that is still being sent, one at a time, up to the size limit of all bodies. Nothing is read
- * ahead: while no line is requested, backpressure holds the sender. The lease reserves all bytes that have arrived,
- * because the reader of the lines keeps their texts.
+ * ahead: while no line is requested, backpressure holds the sender. The lease reserves all bytes that have arrived, less
+ * what the reader of the lines says that it does not keep.
  */
 export class BodyLines {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null;
@@ -87,6 +87,11 @@ export class BodyLines {
   async next(): Promise<string | null> {
     const { done, value } = await this.#lines.next();
     return done === true ? null : value;
+  }
+
+  /** Frees the room of what is not kept of a line that was read. @param chars UTF-16 code units. */
+  dropped(chars: number): void {
+    this.#lease.shrink(chars);
   }
 
   /** Reads and drops the rest for a limited time, so that a client that is still sending can receive the problem. */

@@ -1,12 +1,13 @@
 /**
- * What one isolate holds at a time, through the API: while a stream holds all room, or a judged answer all claims, other
- * requests are refused with `overloaded`, and adapters whose clients hardly retry wait for room.
+ * What one isolate holds at a time, through the API: while a judged body holds all room, or a judged answer all claims,
+ * other requests are refused with `overloaded`, and adapters whose clients hardly retry wait for room. Streams have a
+ * room of their own.
  */
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../functions/app.ts';
-import { createPlatformFactory } from '../../functions/platform.ts';
+import { createPlatformFactory, type PlatformParts } from '../../functions/platform.ts';
 import { type JudgeBackend, lexicalBackend } from '../../service/backends/judge-backends.ts';
 import { mostClaims } from '../../src/citations/answer-limits.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
@@ -27,9 +28,10 @@ beforeEach(() => {
 });
 
 /** An isolate whose patient adapters wait for a time. */
-function isolateThat(adapterRetryWindowMs: number): Isolate {
-  const app = createApp(createPlatformFactory(), {
+function isolateThat(adapterRetryWindowMs: number, parts: Partial<PlatformParts> = {}): Isolate {
+  const app = createApp(createPlatformFactory(parts), {
     maxBodyBytesInFlight: ROOM_BYTES,
+    maxStreamBytes: ROOM_BYTES,
     maxArrivingBytes: ROOM_BYTES,
     bodyStallMs: STALL_MS,
     adapterRetryWindowMs,
@@ -37,20 +39,53 @@ function isolateThat(adapterRetryWindowMs: number): Isolate {
   return async (request) => app.fetch(request, env, createExecutionContext());
 }
 
-type OpenStream = { readonly reply: Response; readonly end: () => Promise<string> };
+/** Backends whose judge waits, at its first call, until the test lets it go on. */
+function gatedJudge() {
+  const [asked, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const backend: JudgeBackend = {
+    ...lexicalBackend,
+    judge: {
+      ...LEXICAL_JUDGE,
+      async judge(request, options) {
+        asked.resolve();
+        await opened.promise;
+        return LEXICAL_JUDGE.judge(request, options);
+      },
+    },
+  };
+  const backends = { named: [backend], default: backend, sandbox: null, generators: { named: [], default: null } };
+  return { backends, asked: asked.promise, open: opened.resolve };
+}
 
-/** A verification that is still being written and fills the isolate. */
-async function fillingStream(into: Isolate): Promise<OpenStream> {
+/** An isolate whose room for complete bodies is full, until the judge of that body goes on. */
+async function fullIsolate(adapterRetryWindowMs = 300) {
+  const { backends, asked, open } = gatedJudge();
+  const into = isolateThat(adapterRetryWindowMs, { backendsOf: () => backends });
+  const body = JSON.stringify({ ...ROLLOUT, replicate: ++replicates }).padEnd(ROOM_BYTES);
+  const judged = into(post('/v1/score', body));
+  await asked;
+  return {
+    into,
+    async end() {
+      open();
+      expect((await judged).status).toBe(200);
+    },
+  };
+}
+
+/** No stored judgment answers a request that fills an isolate. */
+let replicates = 10;
+
+/** A verification that is still being written; unless told otherwise its text fills the room of streams. */
+async function idleStream(into: Isolate, delta = 'x'.repeat(ROOM_BYTES)) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  const head = `${JSON.stringify({ tool_output: TOOL_OUTPUT })}\n`;
-  const delta = `${JSON.stringify({ delta: 'x'.repeat(ROOM_BYTES - head.length - 14) })}\n`;
-  const written = writer.write(new TextEncoder().encode(head + delta));
-  const request = new Request(`${ORIGIN}/v1/verify/stream`, { method: 'POST', body: readable });
-  const reply = await into(request);
+  const send = async (value: unknown): Promise<void> =>
+    writer.write(new TextEncoder().encode(`${JSON.stringify(value)}\n`));
+  const written = send({ tool_output: TOOL_OUTPUT }).then(() => send({ delta }));
+  const reply = await into(new Request(`${ORIGIN}/v1/verify/stream`, { method: 'POST', body: readable }));
   await written;
   return {
-    reply,
     async end() {
       await writer.close();
       return reply.text();
@@ -173,75 +208,97 @@ describe('while bodies that are arriving fill their room', () => {
   });
 });
 
-describe('while a stream fills the isolate', () => {
+describe('while a judged body fills the isolate', () => {
   it.each(REQUESTS)('%s is refused with a retryable 503, and is taken afterwards', async (_path, request, status) => {
-    const stream = await fillingStream(isolate);
-    const refused = await isolate(request());
+    const { into, end } = await fullIsolate();
+    const refused = await into(request());
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect((await problemOf(refused, 503, 'overloaded')).retryable).toBe(true);
-    expect(await stream.end()).toContain('event: done');
-    const taken = await isolate(request());
+    await end();
+    const taken = await into(request());
     expect(taken.status, await taken.clone().text()).toBe(status);
-    await taken.text();
   });
 
-  it('a second stream is refused, too', async () => {
-    const stream = await fillingStream(isolate);
-    const body = `${JSON.stringify({ tool_output: TOOL_OUTPUT })}\n`;
-    const refused = await isolate(new Request(`${ORIGIN}/v1/verify/stream`, { method: 'POST', body }));
-    await problemOf(refused, 503, 'overloaded');
-    await stream.end();
+  it('a stream is verified', async () => {
+    const { into, end } = await fullIsolate();
+    expect(await (await into(streamed(ROLLOUT.response))).text()).toContain('event: done');
+    await end();
   });
 
   it.each(TRAINERS)('the adapter of %s answers no reward, and 503', async (trainer) => {
-    const stream = await fillingStream(isolate);
-    const refused = await isolate(requestOf(trainer, {}, BODIES[trainer]));
-    await problemOf(refused, 503, 'overloaded');
-    await stream.end();
+    const { into, end } = await fullIsolate();
+    await problemOf(await into(requestOf(trainer, {}, BODIES[trainer])), 503, 'overloaded');
+    await end();
   });
 
   it.each(['openrlhf', 'nemo-gym'] as const)('the adapter of %s waits for room', async (trainer) => {
-    const patient = isolateThat(60_000);
-    const stream = await fillingStream(patient);
-    const reply = patient(requestOf(trainer, {}, BODIES[trainer]));
+    const { into, end } = await fullIsolate(60_000);
+    const reply = into(requestOf(trainer, {}, BODIES[trainer]));
     // Not refused while small requests come and go.
-    await problemOf(await patient(post('/v1/score', ROLLOUT)), 503, 'overloaded');
-    await stream.end();
+    await problemOf(await into(post('/v1/score', ROLLOUT)), 503, 'overloaded');
+    await end();
     expect((await reply).status, await (await reply).clone().text()).toBe(200);
   });
 });
 
-describe('while an answer with as many claims as fit is judged', () => {
-  const gate = { opened: Promise.withResolvers<void>(), asked: Promise.withResolvers<void>() };
-  const backend: JudgeBackend = {
-    ...lexicalBackend,
-    judge: {
-      ...LEXICAL_JUDGE,
-      async judge(request, options) {
-        gate.asked.resolve();
-        await gate.opened.promise;
-        return LEXICAL_JUDGE.judge(request, options);
-      },
+/** A verification in pieces of one character, each in a line and a chunk of its own. */
+function streamed(response: string): Request {
+  const lines = [{ tool_output: TOOL_OUTPUT }, ...Array.from(response, (delta) => ({ delta }))];
+  const chunks = lines.map((line) => new TextEncoder().encode(`${JSON.stringify(line)}\n`)).values();
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { done, value } = chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
     },
-  };
-  const backends = { named: [backend], default: backend, sandbox: null, generators: { named: [], default: null } };
+  });
+  return new Request(`${ORIGIN}/v1/verify/stream`, { method: 'POST', body });
+}
+
+describe('while an idle stream fills the room of streams', () => {
+  it.each(REQUESTS)('%s is answered', async (_path, request, status) => {
+    const stream = await idleStream(isolate);
+    expect((await isolate(request())).status).toBe(status);
+    expect((await isolate(large())).status).toBe(200);
+    expect(await stream.end()).toContain('event: done');
+  });
+
+  it('another stream is refused with a retryable 503, and is taken afterwards', async () => {
+    const stream = await idleStream(isolate);
+    const refused = await isolate(streamed(ROLLOUT.response));
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await problemOf(refused, 503, 'overloaded')).retryable).toBe(true);
+    await stream.end();
+    expect(await (await isolate(streamed(ROLLOUT.response))).text()).toContain('event: done');
+  });
+});
+
+it('a stream counts its text, not the lines around it', async () => {
+  const idle = await idleStream(isolate, 'x'.repeat(ROOM_BYTES - 20_000));
+  // Its lines have 70,000 bytes.
+  expect(await (await isolate(streamed('x'.repeat(5_000)))).text()).toContain('event: done');
+  await idle.end();
+});
+
+describe('while an answer with as many claims as fit is judged', () => {
   const claims = mostClaims(ROLLOUT.response, 1, 'recipes');
 
   it('other answers are refused, or wait, and no judge call is paid for them', async () => {
+    const { backends, asked, open } = gatedJudge();
     const app = createApp(createPlatformFactory({ backendsOf: () => backends }), {
       maxClaimsInFlight: claims,
       adapterRetryWindowMs: 60_000,
     });
     const into: Isolate = async (request) => app.fetch(request, env, createExecutionContext());
     const judged = into(post('/v1/score', { ...ROLLOUT, replicate: 1 }));
-    await gate.asked.promise;
+    await asked;
     await problemOf(await into(post('/v1/score', { ...ROLLOUT, replicate: 2 })), 503, 'overloaded');
     const { response, ...shared } = ROLLOUT;
     await problemOf(await into(post('/v1/groups', { ...shared, responses: [response] })), 503, 'overloaded');
     await problemOf(await into(post('/v1/verify', { response, tool_output: TOOL_OUTPUT })), 503, 'overloaded');
     await problemOf(await into(requestOf('slime')), 503, 'overloaded');
     const patient = into(requestOf('openrlhf'));
-    gate.opened.resolve();
+    open();
     for (const reply of [await judged, await patient]) expect(reply.status, await reply.clone().text()).toBe(200);
   });
 });

@@ -50,3 +50,14 @@ it('renews a lease that grows, also by nothing', () => {
   now = 1_500;
   expect([leases.begin().grow(41), leases.begin().grow(40)]).toEqual([false, true]);
 });
+
+it('frees a part of a lease, once', () => {
+  const leases = new Leases({ limit: 100, leaseMs: 1_000 }, () => 0);
+  const [stream, other] = [leases.begin(), leases.begin()];
+  expect(stream.grow(100)).toBe(true);
+  stream.shrink(60);
+  expect([other.grow(61), other.grow(60)]).toEqual([false, true]);
+  stream.end();
+  stream.shrink(40);
+  expect([leases.begin().grow(41), leases.begin().grow(40)]).toEqual([false, true]);
+});

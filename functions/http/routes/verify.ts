@@ -31,19 +31,19 @@ export const verifyRoutes = new Hono<AppEnvironment>()
   })
   .post('/v1/verify/stream', requireScope('verify'), async (c) => {
     const { evidence } = readQuery(c, verifyStreamQuerySchema);
-    const lease = c.get('bodyLease');
+    const lease = c.get('streams').begin();
     const body = new BodyLines(c.req.raw, lease);
     try {
       const head = headOf((await body.next()) ?? '');
       const verification = new StreamedVerification(head, evidence);
-      const release = lease.hold();
       const events = eventStream(
         c.get('requestId'),
-        (events) => verifyLines(body, verification, events).finally(release),
+        (events) => verifyLines(body, verification, events).finally(lease.end),
         () => body.discard(),
       );
       return c.body(events, 200, { 'content-type': 'text/event-stream' });
     } catch (error) {
+      lease.end();
       await body.discard();
       throw error;
     }
@@ -58,7 +58,9 @@ async function verifyLines(body: BodyLines, verification: StreamedVerification, 
     const line = await body.next();
     if (events.gone.aborted) return;
     if (line === null) break;
-    for (const some of verification.push(deltaOf(line, body.number))) {
+    const delta = deltaOf(line, body.number);
+    body.dropped(line.length - delta.length);
+    for (const some of verification.push(delta)) {
       sendAll(events, some);
       await events.room();
       if (events.gone.aborted) return;
