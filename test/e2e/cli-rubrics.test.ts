@@ -157,7 +157,7 @@ test('a batch without a Worker says that its judge writes none', async () => {
   const errors = join(folder, 'batch.errors.jsonl');
   const ran = await citeward('batch', 'run', await fileOf(ROW), '--endpoint', '/v1/rubrics', '--output', out);
   expect(ran.code).toBe(1);
-  expect(await readFile(errors, 'utf8')).toContain('judge_unknown');
+  expect(await readFile(errors, 'utf8')).toContain('judge_request_refused');
 });
 
 test('a dry run asks nothing; without a Worker there are no criteria', async () => {

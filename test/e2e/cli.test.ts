@@ -110,7 +110,7 @@ describe('comparing', () => {
     for (const flag of [
       ['--recipe', 'refiner-rl-balanced'],
       ['--set', 'citation_weight=1'],
-      ['--judges', 'a,b'],
+      ['--judges', 'lexical'],
     ]) {
       const refused = await citeward(...run, '--force', ...flag);
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`${flag[0]}: the endpoint`)]);
@@ -124,7 +124,12 @@ describe('comparing', () => {
     const row = { question: 'How long?', responses: ['a', 'b'] };
     const alone = { ...row, responses: ['a'] };
     await writeFile(rows, [alone, row].map((one) => JSON.stringify(one)).join('\n'));
-    for (const at of [[], ['--url', worker.url]]) {
+    const unkept = await citeward('compare', rows, '--judgments', 'only');
+    expect([unkept.code, unkept.stderr]).toEqual([2, expect.stringContaining('Give --state DIR')]);
+    for (const at of [
+      ['--state', join(directory, 'judgments')],
+      ['--url', worker.url],
+    ]) {
       const missing = await citeward('compare', rows, '--judgments', 'only', '--json', ...at);
       expect(missing.code).toBe(1);
       expect(missing.stderr).toContain('line 1: responses');

@@ -280,13 +280,13 @@ describe('runs', () => {
       await page.getByRole('img', { name: /^Reward\. mean/ }).waitFor();
       // Charts of values that are 0 at every step are one line of text.
       await page.getByText(/^0 at every step: degenerate groups .*; not scored .*; cache hit rate /).waitFor();
-      // Reward, components, spread, claims and citations, length, findings, criteria.
-      await expect.poll(() => page.locator('canvas').count()).toBe(7);
+      // Reward, components, spread, claims and citations, length, words, findings, criteria.
+      await expect.poll(() => page.locator('canvas').count()).toBe(8);
       const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         return data.some((value) => value !== 0);
       })`;
-      await expect.poll(() => page.evaluate(drawn)).toEqual(Array(7).fill(true));
+      await expect.poll(() => page.evaluate(drawn)).toEqual(Array(8).fill(true));
       const spoken = await page.getByRole('img', { name: /^Findings/ }).getAttribute('aria-label');
       expect(spoken).toContain('Invented source: 0.25 at step 0, 0.25 at step 2');
       await page.getByText('word-matching stand-in, not a model').waitFor();
