@@ -86,9 +86,7 @@ function shapeOf(
       shape.push('{fact}');
       at += fact.length;
     } else {
-      const next = classOf(token, marks, row, names);
-      // A number is one word.
-      if (next !== '#' || shape.at(-1) !== '#') shape.push(next);
+      shape.push(classOf(token, marks, row, names));
       at++;
     }
   }
@@ -106,7 +104,7 @@ function classOf(
     if (cited >= sources.length) return '[unknown]';
     return facts.some(({ source }) => source === cited) ? '[right]' : '[other]';
   }
-  if (/^\d$/u.test(token)) return '#';
+  if (/^\d+$/u.test(token)) return '#';
   return names.has(token) ? '{name}' : token;
 }
 

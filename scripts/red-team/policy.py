@@ -31,28 +31,31 @@ class Policy:
     def open(self, vocabulary: int, sources: int, layers: int, width: int, heads: int, seed: int) -> dict[str, Any]:
         """Makes new weights. `sources`: the most sources of a prompt; each has an embedding that marks its tokens."""
         self.heads = heads
-        keys = iter(jax.random.split(jax.random.PRNGKey(seed), 8 * layers + 2))
+        keys = iter(jax.random.split(jax.random.PRNGKey(seed), 8 * layers + 3))
 
         def matrix(rows: int, columns: int, scale: float = 1.0) -> jax.Array:
             return jax.random.normal(next(keys), (rows, columns)) * scale / math.sqrt(rows)
 
-        # Layers are stacked, so that a scan compiles one of them.
-        blocks = [
-            {
+        def layer() -> Params:
+            # A token attends to equal tokens and copies them from the start, so copying is learned in minutes.
+            match, copy = matrix(width, width), matrix(width, width)
+            return {
                 "attention_norm": jnp.ones(width),
-                "queries": matrix(width, width),
-                "keys": matrix(width, width),
-                "values": matrix(width, width),
-                "mixed": matrix(width, width, 1 / math.sqrt(2 * layers)),
+                "queries": match,
+                "keys": match,
+                "values": copy,
+                "mixed": copy.T / math.sqrt(2 * layers),
                 "hidden_norm": jnp.ones(width),
                 "hidden": matrix(width, 3 * width),
                 "output": matrix(3 * width, width, 1 / math.sqrt(2 * layers)),
             }
-            for _ in range(layers)
-        ]
+
+        # Layers are stacked, so that a scan compiles one of them.
+        blocks = [layer() for _ in range(layers)]
         self.params: Params = {
             "tokens": matrix(vocabulary, width, math.sqrt(vocabulary) * 0.1),
             "sources": matrix(sources + 1, width, math.sqrt(sources + 1) * 0.1),
+            "before": matrix(width, width, 0.5),
             "norm": jnp.ones(width),
             "layers": jax.tree.map(lambda *one: jnp.stack(one), *blocks),
         }
@@ -197,7 +200,10 @@ def _fed(x: jax.Array, attended: jax.Array, layer: Params) -> jax.Array:
 def _encode(params: Params, prompts: jax.Array, sources: jax.Array, heads: int) -> tuple[jax.Array, jax.Array]:
     """Keys and values of the prompts: each (layers, groups, heads, tokens, width of a head)."""
     length = prompts.shape[1]
-    x = params["tokens"][prompts] + params["sources"][sources]
+    tokens = params["tokens"][prompts]
+    # Each token also carries the token before it, so that one layer finds what followed a word.
+    before = jnp.pad(tokens, ((0, 0), (1, 0), (0, 0)))[:, :-1] @ params["before"]
+    x = tokens + before + params["sources"][sources]
     seen = jnp.tril(jnp.ones((length, length), bool)) & (prompts != PADDING)[:, None, None, :]
     # A padding token attends to itself only, since a softmax over nothing is not a number.
     seen = seen | jnp.eye(length, dtype=bool)

@@ -102,6 +102,9 @@ const NAMES = STARTS.flatMap((start) => ENDS.map((end) => `${start.charAt(0).toU
 const FIRST_NAMES = 'Anna Bertil Clara Dorte Emil Freja Gustav Hedda Ivar Jonas Karin Lars Maja Nils Olga Rosa'.split(
   ' ',
 );
+/** Few enough that the policy learns each as a word. */
+const YEARS = { least: 1850, most: 1999 } as const;
+const SIZES = { least: 20, most: 199 } as const;
 const LAST_NAMES = 'Lind Berg Holm Dahl Strand Falk Sund Lund'.split(' ');
 
 /** No answer meets this criterion: the sources tell nothing of it. */
@@ -119,7 +122,10 @@ export function rowTexts(): string[] {
   const relations = Object.values(PLACES).flat();
   const sentences = relations.flatMap(({ sentence, question }) => [sentence, question, question.toLowerCase()]);
   const stripped = [...sentences, ...ASIDES].map((text) => text.replaceAll(/[@#]/gu, ''));
-  return [...stripped, ...NAMES, ...FIRST_NAMES, ...LAST_NAMES, '0 1 2 3 4 5 6 7 8 9', ABSTENTION, 'It is , and'];
+  const numbers = [YEARS, SIZES].flatMap(({ least, most }) =>
+    Array.from({ length: most - least + 1 }, (_, n) => String(least + n)),
+  );
+  return [...stripped, ...numbers, ...NAMES, ...FIRST_NAMES, ...LAST_NAMES, ABSTENTION, 'It is , and'];
 }
 
 type Told = Fact & { readonly question: string };
@@ -168,9 +174,9 @@ function tell({ sentence, question, value }: Relation, name: string, draws: Draw
 function drawValue(value: Relation['value'], draws: Draws): string {
   switch (value) {
     case 'year':
-      return String(draws.integer(1850, 1999));
+      return String(draws.integer(YEARS.least, YEARS.most));
     case 'size':
-      return String(draws.integer(12, 990));
+      return String(draws.integer(SIZES.least, SIZES.most));
     case 'person':
       return `${draws.pick(FIRST_NAMES, 'first')} ${draws.pick(LAST_NAMES, 'last')}`;
   }

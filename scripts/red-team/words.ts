@@ -1,25 +1,19 @@
-/** Turns text into the tokens of the policy and back: words, single digits, punctuation, tags and citation markers. */
+/** Turns text into the tokens of the policy and back: words, numbers, punctuation, tags and citation markers. */
 
 /** Tokens with a meaning of their own: padding, start and end of an answer (policy.py), and a word it does not know. */
 const RESERVED = ['<padding>', '<start>', '<end>', '<unknown>'] as const;
 const UNKNOWN = RESERVED.indexOf('<unknown>');
 
-const TOKEN = /<[^<>]*>|\[\[\d+\]\([^()\s]*\)\]|\[[^[\]\s]*\]|\d|[.,?!:]|[^\s\d.,?!:<>[\]]+|\S/gu;
+const TOKEN = /<[^<>]*>|\[\[\d+\]\([^()\s]*\)\]|\[[^[\]\s]*\]|[.,?!:]|[^\s.,?!:<>[\]]+|\S/gu;
 
-/** Splits a text. Tags (`<cite id="S1">`) and markers (`[S1]`) are one token, and each digit is one. */
+/** Splits a text. Tags (`<cite id="S1">`) and markers (`[S1]`) are one token. */
 export function tokensOf(text: string): string[] {
   return text.match(TOKEN) ?? [];
 }
 
-/** Joins tokens: digits form numbers, and punctuation follows its word. */
+/** Joins tokens; punctuation follows its word. */
 export function textOf(tokens: readonly string[]): string {
-  let text = '';
-  tokens.forEach((token, n) => {
-    const last = tokens[n - 1];
-    const isJoined = last === undefined || /^[.,?!]$/u.test(token) || (/^\d$/u.test(token) && /^\d$/u.test(last));
-    text += isJoined ? token : ` ${token}`;
-  });
-  return text;
+  return tokens.map((token, n) => (n === 0 || /^[.,?!]$/u.test(token) ? token : ` ${token}`)).join('');
 }
 
 export class Vocabulary {
