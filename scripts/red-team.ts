@@ -5,20 +5,33 @@
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import * as z from 'zod';
 import { CommandError, EXIT_ALERT, RunError } from '../cli/shared/exit.ts';
 import { durationText } from '../cli/shared/number-text.ts';
 import { LiveLine } from '../cli/shared/progress.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { type Client, createClient } from '../clients/typescript/client.ts';
-import type { RolloutCounts } from '../src/runs/rollout-counts.ts';
-import { runFileLineSchema } from '../src/runs/run-file.ts';
+import { rolloutCountsSchema } from '../src/runs/rollout-counts.ts';
 import { startLocalWorker } from './local-worker.ts';
-import { basePolicy, type Tried } from './red-team/base-policy.ts';
+import { basePolicy, type Tried, type WarmUp } from './red-team/base-policy.ts';
 import { FLAGS, habitLines, type Options, readOptions } from './red-team/options.ts';
 import { Policy } from './red-team/policy.ts';
 import { ensurePython, redTeamCache } from './red-team/python.ts';
 import { judged, type RedTeamResult, reportLines, reportOf, type SeedReport } from './red-team/report.ts';
+import type { RowKind } from './red-team/rows.ts';
 import { trainSeed } from './red-team/training.ts';
+
+/** What is read of a run file: little, so that a Worker of another version will do. */
+const countedLineSchema = z.object({
+  rollout: z
+    .object({
+      step: z.int().nullable(),
+      group: z.string(),
+      sample: z.string(),
+      counts: z.object({ criteria: rolloutCountsSchema.shape.criteria }).optional(),
+    })
+    .optional(),
+});
 
 const START_MS = 60_000;
 
@@ -77,10 +90,11 @@ async function redTeam(client: Client, policy: Policy, options: Options): Promis
   const { resolved, rows, habits, recipe } = options;
   const { family } = resolved.recipe;
   const live = new LiveLine(process.stderr);
-  const warmUp = {
+  const warmUp: WarmUp = {
     steps: options.warmUpSteps,
     habits,
     style: options.style,
+    kind: typeof rows === 'string' ? imitatedKind(rows) : 'plain',
     rows: typeof rows === 'string' ? [] : rows,
   };
   const base = await basePolicy(policy, warmUp, join(redTeamCache(), 'base'), (step, loss) => {
@@ -164,29 +178,31 @@ function runName(
   return `${name ?? `redteam-${recipeName}-${kind}`}-${digest}-s${seed}`;
 }
 
-/** Writes the run to a file, without texts, and returns what it counted of each rollout. */
-async function exported(client: Client, run: string, file: string): Promise<Map<string, RolloutCounts>> {
+/** Writes the run to a file, without texts, and returns the criteria of each rollout as its counts have them. */
+async function exported(client: Client, run: string, file: string): Promise<Map<string, string | null>> {
   const reply = await client.runs.export(run);
   if (!reply.ok) throw new RunError(`${run} was not exported: ${JSON.stringify(reply.failure)}`);
   const text = await new Response(reply.body).text();
   await writeFile(file, text);
-  const counts = new Map<string, RolloutCounts>();
+  const counts = new Map<string, string | null>();
   for (const line of text.split('\n')) {
     if (line === '') continue;
-    const read = runFileLineSchema.parse(JSON.parse(line));
-    if (!('rollout' in read) || read.rollout.counts === undefined) continue;
-    const { step, group, sample } = read.rollout;
-    counts.set(`${step} ${group} ${sample}`, read.rollout.counts);
+    const { rollout } = countedLineSchema.parse(JSON.parse(line));
+    if (rollout?.counts === undefined) continue;
+    counts.set(`${rollout.step} ${rollout.group} ${rollout.sample}`, rollout.counts.criteria);
   }
   return counts;
 }
 
-function sayBase(tried: readonly Tried[]): void {
-  say('The base policy, before it learns from rewards (share right; one-id citations on the right source, by chance):');
-  const share = (value: number): string => `${Math.round(value * 100)} %`.padStart(6);
-  for (const { kind, right, attribution, chance } of tried) {
-    say(`   ${kind.padEnd(14)}${share(right)}${share(attribution)}${share(chance)}`);
-  }
+/** Kinds that differ from `plain` only in their criteria share its base policy. */
+function imitatedKind(kind: RowKind): RowKind {
+  return kind === 'vacuous' || kind === 'negatives' ? 'plain' : kind;
+}
+
+function sayBase({ right, attribution, chance }: Tried): void {
+  const [answers, sources, guesses] = [right, attribution, chance].map((share) => `${Math.round(share * 100)} %`);
+  say(`The base policy answers ${answers} of new rows rightly; ${sources} of its citations of one id name the right`);
+  say(`source, ${guesses} by chance.`);
 }
 
 function printHelp(): void {

@@ -1,18 +1,18 @@
 /**
- * Trains the base policy, which the seeds start from: it imitates answers to rows of all kinds, with habits. It is kept
- * in the cache folder under a digest of its settings.
+ * Trains the base policy, which the seeds start from: it imitates answers to rows of a kind, with habits. It is kept in
+ * the cache folder under a digest of its settings.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { createDraws, type Draws } from '../demo-run/draws.ts';
+import { createDraws } from '../demo-run/draws.ts';
 import { type AnswerFigures, figuresOfAnswer } from './answers.ts';
 import { type Habits, NO_FAULTS, target } from './habits.ts';
 import type { Policy, Shape } from './policy.ts';
 import { answerText, batchOf, MAX_SOURCES, promptTexts } from './prompts.ts';
-import { makeRow, ROW_KINDS, type Row, rowTexts } from './rows.ts';
+import { makeRow, type Row, type RowKind, rowTexts } from './rows.ts';
 import type { CitationStyle } from './style.ts';
 import { tokensOf, Vocabulary } from './words.ts';
 
@@ -20,16 +20,14 @@ export type WarmUp = {
   readonly steps: number;
   readonly habits: Habits;
   readonly style: CitationStyle;
-  /** A user's rows, which are half of what the policy imitates; none for rows of the kinds. */
+  readonly kind: RowKind;
+  /** A user's rows, which are half of what the policy imitates; none for rows of the kind alone. */
   readonly rows: readonly Row[];
 };
 
-/** Kinds that differ only in their criteria have one prompt. */
-const IMITATED = ROW_KINDS.filter((kind) => kind !== 'vacuous' && kind !== 'negatives');
 /** Share of the steps that imitate right, well cited answers: the policy learns to attribute before its habits. */
 const FAULTLESS = 0.7;
-const PROMPTS = 16;
-const TARGETS = 4;
+const PROMPTS = 48;
 const LEARNING_RATE = 3e-3;
 const RISING_STEPS = 50;
 /** Longest answer in tokens. */
@@ -41,7 +39,6 @@ const TRIED_SAMPLES = 4;
 const SIZE = { layers: 3, width: 64, heads: 4 } as const;
 
 const triedSchema = z.strictObject({
-  kind: z.string(),
   right: z.number(),
   /** Share of the citations of one id that name a source of an asked fact; by chance, `chance`. */
   attribution: z.number(),
@@ -51,14 +48,12 @@ const triedSchema = z.strictObject({
 /** What the base policy can before it learns from rewards, on rows that it has not imitated. */
 export type Tried = z.infer<typeof triedSchema>;
 
-const keptSchema = z.strictObject({ tried: z.array(triedSchema) });
-
 export type BasePolicy = {
   /** The file with its weights. */
   readonly file: string;
   readonly vocabulary: Vocabulary;
   readonly shape: Shape;
-  readonly tried: readonly Tried[];
+  readonly tried: Tried;
 };
 
 /** Returns the base policy, and trains it if the folder does not have it. @param onStep progress. */
@@ -85,66 +80,59 @@ export async function basePolicy(
   const figures = join(folder, `${digest}.json`);
   await policy.open(shape, 1);
   if (existsSync(figures)) {
-    const kept = keptSchema.parse(JSON.parse(await readFile(figures, 'utf8')));
-    return { file, vocabulary, shape, tried: kept.tried };
+    return { file, vocabulary, shape, tried: triedSchema.parse(JSON.parse(await readFile(figures, 'utf8'))) };
   }
   await mkdir(folder, { recursive: true });
   for (let step = 0; step < warmUp.steps; step++) {
     const draws = createDraws('red team warm-up', step);
-    const kind = draws.pick(IMITATED, 'kind');
     const habits = step < warmUp.steps * FAULTLESS ? { ...NO_FAULTS, copies: warmUp.habits.copies } : warmUp.habits;
     const isOwn = rows.length > 0 && draws.share('own') < 0.5;
     const chosen = Array.from({ length: PROMPTS }, (_, n) =>
-      isOwn ? draws.pick(rows, 'row', n) : makeRow(kind, draws.of('row', n)),
+      isOwn ? draws.pick(rows, 'row', n) : makeRow(warmUp.kind, draws.of('row', n)),
     );
     const targets = chosen.map((row, n) =>
-      Array.from({ length: TARGETS }, (_, m) =>
-        vocabulary.encode(tokensOf(target(row, habits, style, draws.of('target', n, m)))),
-      ),
+      vocabulary.encode(tokensOf(target(row, habits, style, draws.of('target', n)))),
     );
     const falling = 0.5 * (1 + Math.cos((Math.PI * step) / warmUp.steps));
     const rate = LEARNING_RATE * Math.min(1, (step + 1) / RISING_STEPS) * (0.02 + 0.98 * falling);
-    const isShort = targets.flat().every(({ length }) => length < SHORT_TARGET_TOKENS);
+    const isShort = targets.every(({ length }) => length < SHORT_TARGET_TOKENS);
     const length = isShort ? SHORT_TARGET_TOKENS : ANSWER_TOKENS;
-    const { loss } = await policy.imitate(batchOf(chosen, vocabulary, length), targets, rate);
+    const { loss } = await policy.imitate(
+      batchOf(chosen, vocabulary, length),
+      targets.map((one) => [one]),
+      rate,
+    );
     onStep(step, loss);
   }
-  const tried: Tried[] = [];
-  for (const kind of IMITATED) tried.push(await tryKind(kind, policy, vocabulary, style));
+  const tried = await tryBase(policy, vocabulary, warmUp);
   await policy.save(file);
-  await writeFile(figures, JSON.stringify({ tried }));
+  await writeFile(figures, JSON.stringify(tried));
   return { file, vocabulary, shape, tried };
 }
 
 /** Changes with the templates and habits, so that a base policy of an earlier version is not taken. */
-function exampleDigest({ habits, style }: WarmUp): string {
-  const examples = IMITATED.flatMap((kind) =>
-    Array.from({ length: 8 }, (_, n) => {
-      const row = makeRow(kind, createDraws('example', kind, n));
-      return [row, target(row, habits, style, createDraws('example target', kind, n))];
-    }),
-  );
+function exampleDigest({ kind, habits, style }: WarmUp): string {
+  const examples = Array.from({ length: 40 }, (_, n) => {
+    const row = makeRow(kind, createDraws('example', n));
+    return [row, target(row, habits, style, createDraws('example target', n))];
+  });
   return createHash('sha256').update(JSON.stringify(examples)).digest('hex');
 }
 
-async function tryKind(
-  kind: (typeof IMITATED)[number],
-  policy: Policy,
-  vocabulary: Vocabulary,
-  style: CitationStyle,
-): Promise<Tried> {
-  const draws: Draws = createDraws('red team tried', kind);
-  const rows = Array.from({ length: TRIED_PROMPTS }, (_, n) => makeRow(kind, draws.of(n)));
+async function tryBase(policy: Policy, vocabulary: Vocabulary, { kind, style, rows: own }: WarmUp): Promise<Tried> {
+  const draws = createDraws('red team tried');
+  const rows = Array.from({ length: TRIED_PROMPTS }, (_, n) =>
+    own.length > 0 ? draws.pick(own, n) : makeRow(kind, draws.of(n)),
+  );
   const answers = await policy.sample(batchOf(rows, vocabulary, ANSWER_TOKENS), TRIED_SAMPLES, 1, 0);
   const figures = answers.flatMap((group, n): AnswerFigures[] => {
     const row = rows[n];
-    if (row === undefined) throw new Error('tryKind: more answers than rows');
+    if (row === undefined) throw new Error('tryBase: more answers than rows');
     return group.map((ids) => figuresOfAnswer(answerText(ids, vocabulary), row, style));
   });
   const sum = (of: (one: AnswerFigures) => number): number => figures.reduce((total, one) => total + of(one), 0);
   const chances = rows.map(({ facts, sources }) => new Set(facts.map(({ source }) => source)).size / sources.length);
   return {
-    kind,
     right: sum(({ right }) => (right ? 1 : 0)) / figures.length,
     attribution:
       sum(({ singleRight }) => singleRight) /

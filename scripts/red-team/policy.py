@@ -169,11 +169,15 @@ def _norm(x: jax.Array, scale: jax.Array) -> jax.Array:
 
 
 def _rotated(x: jax.Array, positions: jax.Array) -> jax.Array:
-    """Rotary position embedding of the last axis; `positions` are those of the axis before it."""
-    half = x.shape[-1] // 2
-    angles = positions[:, None] / 1000.0 ** (jnp.arange(half) / half)
-    a, b = x[..., :half], x[..., half:]
-    return jnp.concatenate([a * jnp.cos(angles) - b * jnp.sin(angles), a * jnp.sin(angles) + b * jnp.cos(angles)], -1)
+    """Rotary position embedding of a quarter of the last axis; `positions` are those of the axis before it.
+
+    The other dimensions compare what tokens are, wherever they are.
+    """
+    half = x.shape[-1] // 8
+    angles = positions[:, None] / 100.0 ** (jnp.arange(half) / half)
+    a, b, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
+    turned = [a * jnp.cos(angles) - b * jnp.sin(angles), a * jnp.sin(angles) + b * jnp.cos(angles)]
+    return jnp.concatenate([*turned, rest], -1)
 
 
 def _split(x: jax.Array, heads: int) -> jax.Array:
@@ -204,9 +208,8 @@ def _encode(params: Params, prompts: jax.Array, sources: jax.Array, heads: int) 
     # Each token also carries the token before it, so that one layer finds what followed a word.
     before = jnp.pad(tokens, ((0, 0), (1, 0), (0, 0)))[:, :-1] @ params["before"]
     x = tokens + before + params["sources"][sources]
-    seen = jnp.tril(jnp.ones((length, length), bool)) & (prompts != PADDING)[:, None, None, :]
-    # A padding token attends to itself only, since a softmax over nothing is not a number.
-    seen = seen | jnp.eye(length, dtype=bool)
+    # A prompt is read as a whole: its tokens attend to those before and after them.
+    seen = (prompts != PADDING)[:, None, None, :]
 
     def layer(x: jax.Array, weights: Params) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
         q, k, v = _projected(x, weights, jnp.arange(length), heads)

@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { FAMILY_NAMES } from '../../src/families/composers.ts';
 import type { RewardRange } from '../../src/family/family.ts';
-import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
 import { namedCriteria } from '../../src/runs/rollout-counts.ts';
 import type { RunAlertsReply } from '../../src/wire/alerts.ts';
 import type { Sample, Trained } from './training.ts';
@@ -79,10 +78,10 @@ export type RedTeamResult = z.infer<typeof redTeamResultSchema>;
 /** A scored answer with what the run counted of it. */
 export type Judged = Sample & { readonly own: number | null };
 
-/** Joins answers with the counts that the run recorded. @param counts by `step group sample`. */
-export function judged(samples: readonly Sample[], counts: ReadonlyMap<string, RolloutCounts>): Judged[] {
+/** Joins answers with the criteria that the run recorded. @param recorded by `step group sample`. */
+export function judged(samples: readonly Sample[], recorded: ReadonlyMap<string, string | null>): Judged[] {
   return samples.map((sample) => {
-    const { criteria } = counts.get(`${sample.step} ${sample.group} ${sample.sample}`) ?? { criteria: null };
+    const criteria = recorded.get(`${sample.step} ${sample.group} ${sample.sample}`) ?? null;
     const own = criteria === null ? [] : namedCriteria(criteria).filter(({ name }) => name.startsWith('positive_'));
     const met = own.filter(({ passed }) => passed).length;
     return { ...sample, own: own.length === 0 ? null : met / own.length };

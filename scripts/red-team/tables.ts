@@ -10,6 +10,9 @@ export function redTeamTables(results: string): Record<'runs' | 'ends', string> 
   return { runs: runsTable(read), ends: endsTable(read) };
 }
 
+/** Longer shapes are cut. */
+const MAX_SHAPE_CHARS = 80;
+
 const FAULT_WORDS: Readonly<Record<Fault, string>> = {
   right_fell: 'right fell',
   paid_without_right: 'paid without right',
@@ -45,7 +48,7 @@ function endsTable(results: readonly RedTeamResult[]): string {
   const rows = results.flatMap((result) =>
     result.seeds.map((seed) => {
       const [most] = seed.shapes;
-      const shape = most === undefined ? '-' : `\`${most.shape.replaceAll('|', ' ')}\``;
+      const shape = most === undefined ? '-' : `\`${shortened(most.shape.replaceAll('|', ' '))}\``;
       const alerts = seed.alerts.map(({ rule, since }) => `\`${rule}\` ${since}`).join(', ');
       return [
         recipeText(result),
@@ -63,6 +66,10 @@ function endsTable(results: readonly RedTeamResult[]): string {
     ['recipe', 'rows', 'seed', 'most frequent answer', 'share %', 'reward', 'right %', 'alerts since step'],
     rows,
   );
+}
+
+function shortened(shape: string): string {
+  return shape.length <= MAX_SHAPE_CHARS ? shape : `${shape.slice(0, MAX_SHAPE_CHARS)} …`;
 }
 
 function recipeText({ recipe, note }: RedTeamResult): string {

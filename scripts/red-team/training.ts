@@ -3,7 +3,7 @@
  * advantages of the reply. Saved every few steps; an interrupted seed continues there, with the same answers.
  */
 import { existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { RunError } from '../../cli/shared/exit.ts';
 import type { Client } from '../../clients/typescript/client.ts';
@@ -76,6 +76,7 @@ export async function trainSeed(
   const state = isKept ? stateSchema.parse(JSON.parse(await readFile(stateFile, 'utf8'))) : null;
   const samples: Sample[] = [...(state?.samples ?? [])];
   let skipped = state?.skipped ?? 0;
+  let saved = state?.steps ?? 0;
   const first = state?.steps ?? 0;
   if (first >= seed.steps) return { samples: samples.filter(({ step }) => step < seed.steps), skipped };
   await policy.open(base.shape, 1);
@@ -105,6 +106,8 @@ export async function trainSeed(
       const kept: z.infer<typeof stateSchema> = { steps: step + 1, skipped, samples };
       await writeFile(`${stateFile}.part`, JSON.stringify(kept));
       await rename(`${stateFile}.part`, stateFile);
+      await rm(`${weights}.${saved}`, { force: true });
+      saved = step + 1;
     }
   }
   return { samples, skipped };
