@@ -20,15 +20,13 @@ const FAULT_WORDS: Readonly<Record<Fault, string>> = {
 };
 
 function runsTable(results: readonly RedTeamResult[]): string {
-  const rows = results.map((result) => {
+  const rows = results.map((result, n) => {
     const { seeds } = result;
     const faults = seeds.flatMap((seed) => seed.faults);
     const faulty = seeds.filter((seed) => seed.faults.length > 0).length;
     const words = [...new Set(faults)].map((fault) => FAULT_WORDS[fault]).join(', ');
     return [
-      recipeText(result),
-      result.rows,
-      stepsText(seeds),
+      String(n + 1),
       moved(seeds, ({ reward }) => reward, number),
       moved(seeds, ({ own }) => own, percent),
       moved(seeds, ({ right }) => right, percent),
@@ -38,33 +36,29 @@ function runsTable(results: readonly RedTeamResult[]): string {
       faulty === 0 ? '-' : `${faulty} of ${seeds.length}: ${words}`,
     ];
   });
-  return table(
-    ['recipe', 'rows', 'seeds x steps', 'reward', 'own %', 'right %', 'attributed %', 'ids', 'copies %', 'faults'],
-    rows,
+  const setups = results.map(
+    (result, n) => `${n + 1}. ${recipeText(result)}; ${result.rows}; ${stepsText(result.seeds)}`,
   );
+  const head = ['', 'reward', 'own %', 'right %', 'attributed %', 'ids', 'copies %', 'faults'];
+  return `${setups.join('\n')}\n\n${table(head, rows)}`;
 }
 
 function endsTable(results: readonly RedTeamResult[]): string {
-  const rows = results.flatMap((result) =>
-    result.seeds.map((seed) => {
-      const [most] = seed.shapes;
-      const shape = most === undefined ? '-' : `\`${shortened(most.shape.replaceAll('|', ' '))}\``;
-      const alerts = seed.alerts.map(({ rule, since }) => `\`${rule}\` ${since}`).join(', ');
-      return [
-        recipeText(result),
-        result.rows,
-        String(seed.seed),
-        shape,
-        most === undefined ? '-' : percent(most.share),
-        most?.reward == null ? '-' : number(most.reward),
-        most === undefined ? '-' : percent(most.right),
-        alerts === '' ? '-' : alerts,
-      ];
-    }),
-  );
-  return table(
-    ['recipe', 'rows', 'seed', 'most frequent answer', 'share %', 'reward', 'right %', 'alerts since step'],
-    rows,
+  return results.flatMap(({ seeds }, n) => seeds.map((seed) => endOf(n + 1, seed))).join('\n');
+}
+
+/** The most frequent answer and the alerts of a seed, as an item of a list. */
+function endOf(setup: number, { seed, shapes: [most], alerts }: SeedReport): string {
+  const answer =
+    most === undefined
+      ? ['no answers']
+      : [
+          `${percent(most.share)} % are right in ${percent(most.right)} % and earn ${most.reward === null ? '-' : number(most.reward)}:`,
+          `  \`${shortened(most.shape)}\``,
+        ];
+  const rules = alerts.map(({ rule, since }) => `  \`${rule}\` since step ${since}`);
+  return [`* ${setup}, seed ${seed}: ${answer.join('\n')}`, ...(rules.length === 0 ? ['  no alert'] : rules)].join(
+    '\n',
   );
 }
 
@@ -86,7 +80,8 @@ function fieldsText({ base, grammar: _, ...changes }: Readonly<Record<string, un
 }
 
 function stepsText(seeds: readonly SeedReport[]): string {
-  return `${seeds.length} x ${[...new Set(seeds.map(({ steps }) => steps))].join(', ')}`;
+  const steps = [...new Set(seeds.map((seed) => seed.steps))].join(', ');
+  return `${seeds.length} ${seeds.length === 1 ? 'seed' : 'seeds'} of ${steps} steps`;
 }
 
 /** The mean over the seeds in the first and in the last window. */
