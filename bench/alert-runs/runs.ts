@@ -21,6 +21,11 @@ export type AlertRun = {
 export const ALERT_RUNS: readonly AlertRun[] = [
   { name: 'honest-1', policy: 'SmolLM2-135M-Instruct', fitted: true, onset: 15 },
   { name: 'vacuous', policy: 'SmolLM2-135M-Instruct', fitted: true, onset: 0 },
+  { name: 'red-team-balanced-required', policy: 'red team', fitted: true, onset: null },
+  { name: 'red-team-guarded', policy: 'red team', fitted: true, onset: null },
+  { name: 'red-team-citation-only', policy: 'red team', fitted: true, onset: null },
+  { name: 'red-team-gpt54', policy: 'red team', fitted: false, onset: null },
+  { name: 'red-team-vacuous', policy: 'red team', fitted: false, onset: 0 },
 ];
 
 /** @throws Error for a file of another form, or of a recipe that this version does not know. */
