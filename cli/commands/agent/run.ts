@@ -33,7 +33,7 @@ async function run(flags: Flags): Promise<number> {
   if (flags.text('url') === null && flags.text('backends') === null) {
     throw new UsageError(
       'agent needs a Worker: --url URL, or a generator and a sandbox here: --backends FILE',
-      'To start a Worker on this machine: npx citeward serve. See docs/guides/agent.md',
+      'To start a Worker on this machine, see docs/guides/agent.md',
     );
   }
   const screen = new Screen(flags.isOn('no-color'));

@@ -78,7 +78,12 @@ describe.each(FAMILIES_OF_FACTS)('$recipe.family', ({ recipe, facts }) => {
     figures.add(replayed);
     const compared = replayed.samples.filter(({ before, after }) => before.reward !== null && after.reward !== null);
     if (isUncounted && compared.length > 0) {
-      expect(figures.figures.components['length']).toEqual({ compared: compared.length, value: -1, contribution: -1 });
+      expect(figures.figures.components['length']).toEqual({
+        compared: compared.length,
+        mean: -1,
+        value: -1,
+        contribution: -1,
+      });
     }
   });
 
