@@ -67,6 +67,7 @@ const NOT_RUN: readonly Exception[] = [
   { file: /judge-check/u, command: /OTHER_MODEL/u, reason: 'needs a second model' },
   { file: /serve/u, command: /^until grep /u, reason: 'waits for a server that stays' },
   { file: /alerts/u, command: /runs watch .*--every/u, reason: 'ends when an alert is active' },
+  { file: /./u, command: /^npm run redteam\b/u, reason: 'trains for minutes; test/slow/red-team.test.ts trains with it' },
   { file: /^(?!docs\/guides\/agent)/u, command: /citeward agent\b/u, reason: 'needs a policy and a sandbox' },
 ];
 
