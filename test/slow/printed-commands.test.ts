@@ -67,12 +67,22 @@ const NOT_RUN: readonly Exception[] = [
   { file: /judge-check/u, command: /OTHER_MODEL/u, reason: 'needs a second model' },
   { file: /serve/u, command: /^until grep /u, reason: 'waits for a server that stays' },
   { file: /alerts/u, command: /runs watch .*--every/u, reason: 'ends when an alert is active' },
-  { file: /./u, command: /^npm run redteam\b/u, reason: 'trains for minutes; test/slow/red-team.test.ts trains with it' },
+  {
+    file: /./u,
+    command: /^npm run redteam\b/u,
+    reason: 'trains for minutes; test/slow/red-team.test.ts trains with it',
+  },
   { file: /^(?!docs\/guides\/agent)/u, command: /citeward agent\b/u, reason: 'needs a policy and a sandbox' },
 ];
 
 /** Commands that must be refused, beside those whose page shows their error. */
 const REFUSED: readonly (Exception & { readonly says: string })[] = [
+  {
+    file: /./u,
+    command: /citeward recipe probe\b/u,
+    reason: 'a cheap answer to the examples earns too much',
+    says: 'of the best known answer',
+  },
   { file: /troubleshooting/u, command: /"response": 1/u, reason: 'it shows a reason', says: 'input_invalid' },
   { file: /batch/u, command: /batch cancel BATCH/u, reason: 'the batch has ended', says: 'so it cannot be cancelled' },
   { file: /capacity/u, command: /--slots 512/u, reason: 'it is not sustained', says: 'the limit is the judge' },
