@@ -40,12 +40,18 @@ export function requireWholeFiles(objects: string): void {
   );
 }
 
+/**
+ * A file that a kill has left empty was made at most this long before its last change: SQLite writes its header at once.
+ * Where the file system does not keep the time of making, every empty file counts as such.
+ */
+const MAKING_MS = 1_000;
+
 /** What is wrong with a file, as the predicate of a sentence; `null` = nothing that its size and header show. */
 function damageOf(file: string): string | null {
   // A kill while SQLite made the file leaves its journal, with which SQLite repairs it. Nothing was stored yet.
   if (existsSync(`${file}-journal`)) return null;
-  const { size } = statSync(file);
-  if (size === 0) return 'is empty';
+  const { size, birthtimeMs, mtimeMs } = statSync(file);
+  if (size === 0) return Math.abs(mtimeMs - birthtimeMs) < MAKING_MS ? null : 'is empty';
   const header = headerOf(file);
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return 'is no SQLite file';
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });

@@ -13,6 +13,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
@@ -191,8 +192,15 @@ it('closes its data to other users, and warns about a folder that is open', asyn
   expect(warning).toMatchObject({ message: expect.stringContaining(`chmod -R go= '${data}'`) });
 });
 
+/** Empties a file of which the server knows that it is not new. */
+function emptyLater(file: string): void {
+  writeFileSync(file, '');
+  const later_s = Date.now() / 1000 + 60;
+  utimesSync(file, later_s, later_s);
+}
+
 it.each([
-  ['is empty', 'citeward-D1Object', false, (file: string) => writeFileSync(file, '')],
+  ['is empty', 'citeward-D1Object', false, emptyLater],
   ['has damaged pages', 'citeward-RunLedger', true, spoilSecondPage],
 ] as const)('does not start over a file that %s: %s', async (damage, of, isOfClass, spoil) => {
   const data = state();

@@ -1,5 +1,5 @@
 /** The check of the files of `citeward serve` before it starts: damaged ones are named, unfinished ones are not. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -28,10 +28,17 @@ function made(name = 'object.sqlite'): { readonly folder: string; readonly file:
   return { folder, file };
 }
 
+/** Empties a file, as long after it was made as a store with data is old. */
+function empty(file: string): void {
+  truncateSync(file, 0);
+  const later_s = Date.now() / 1000 + 60;
+  utimesSync(file, later_s, later_s);
+}
+
 const damage = (file: string, from: number): void => writeFileSync(file, readFileSync(file).fill(0xff, from));
 
 it.each([
-  ['is empty', (file: string) => truncateSync(file, 0)],
+  ['is empty', empty],
   ['is no SQLite file', (file: string) => writeFileSync(file, 'x'.repeat(8_192))],
   ['is no SQLite file', (file: string) => truncateSync(file, 50)],
   ['is cut off', (file: string) => truncateSync(file, 8_192)],
@@ -57,7 +64,10 @@ it('the file of a class is read to its end, those of objects are not', () => {
 
 it('a file that a kill left before anything was stored in it is none', () => {
   const { folder, file } = made();
-  truncateSync(file, 0);
+  empty(file);
   writeFileSync(`${file}-journal`, 'x');
+  expect(() => requireWholeFiles(folder)).not.toThrow();
+  // Killed even before SQLite made the journal.
+  writeFileSync(join(folder, 'citeward-Class', 'new.sqlite'), '');
   expect(() => requireWholeFiles(folder)).not.toThrow();
 });
