@@ -144,8 +144,10 @@ async function trainAndReport(
     },
     (step, samples) => {
       const share = samples.filter(({ right }) => right).length / samples.length;
-      const reward = samples.reduce((sum, one) => sum + (one.reward ?? 0), 0) / samples.length;
-      const text = `${run}: step ${step + 1} of ${steps}, reward ${reward.toFixed(2)}, right ${Math.round(share * 100)} %`;
+      const rewards = samples.flatMap(({ reward }) => reward ?? []);
+      const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+      const shown = rewards.length === 0 ? 'none' : mean.toFixed(2);
+      const text = `${run}: step ${step + 1} of ${steps}, reward ${shown}, right ${Math.round(share * 100)} %`;
       live.update(() => text);
       if (!live.isLive && step % 10 === 9) say(`${text} (${durationText(live.seconds)}): ${samples[0]?.text ?? ''}`);
     },

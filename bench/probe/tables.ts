@@ -29,7 +29,7 @@ async function tableOf(run: RunName): Promise<string> {
   return [
     ['an answer that', ...REFINERS.map((name) => `\`${name.replace(/^refiner-/u, '')}\``)],
     ['---', ...REFINERS.map(() => '---:')],
-    ['is the best known one, in points', ...reports.map(({ best_known: { reward } }) => (reward ?? 0).toFixed(2))],
+    ['is the best known one, in points', ...reports.map(({ best_known: { reward } }) => reward?.toFixed(2) ?? '-')],
     ...given.map((name) => [cannedAnswerText(name), ...reports.map((report) => shareText(report, name))]),
   ]
     .map((cells) => `| ${cells.join(' | ')} |`)

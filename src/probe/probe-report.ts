@@ -246,8 +246,9 @@ function tried(rows: readonly ProbedRow[], from: ChangedRecipe, change: FieldCha
   const parts = partsPaid(rows, after.recipe);
   if ([...partsPaid(rows, from.recipe)].some((part) => !parts.has(part))) return null;
   const own = paidUnder(rows, after.recipe);
-  const [before, left] = [paid.best_known.reward ?? 0, own.best_known.reward ?? 0];
-  return before > 0 && left < before * (1 - MAX_TAKEN) ? null : { changed: after, paid: own };
+  const [before, left] = [paid.best_known.reward, own.best_known.reward];
+  const takes = before !== null && before > 0 && (left === null || left < before * (1 - MAX_TAKEN));
+  return takes ? null : { changed: after, paid: own };
 }
 
 /** The contributions that any best known answer gets. */
