@@ -29,7 +29,8 @@ describe('POST /v1/recipes/probe', () => {
     expect(reply.best_known).toMatchObject({ rows: 1, from: { reference: 0, sample: 0, constructed: 1 } });
     const copy = reply.answers.find(({ name }) => name === 'first_sentence_1');
     expect(copy).toMatchObject({ rows: 1, unscored: 0 });
-    expect(copy?.share).toBeCloseTo((copy?.reward ?? 0) / (reply.best_known.reward ?? 1), 12);
+    expect(copy?.share).toBeCloseTo(Number(copy?.reward) / Number(reply.best_known.reward), 12);
+    expect(copy?.reward).toBeGreaterThan(0);
     expect(reply.answers.find(({ name }) => name === 'it')).toMatchObject({ reward: 0, warns: false });
     expect(reply.answers.find(({ name }) => name === 'other_answer')?.not_given).toEqual({ no_other_row: 1 });
     expect(reply.measured).toBeUndefined();

@@ -31,7 +31,7 @@ describe('probeReport', () => {
     });
     const copy = answerOf(report, 'first_sentence_1');
     expect(copy).toMatchObject({ rows: 2, best_known: 10, unscored: 0, not_given: {}, warns: true });
-    expect(copy.share).toBeCloseTo((copy.reward ?? 0) / 10, 12);
+    expect(copy.share).toBeCloseTo(Number(copy.reward) / 10, 12);
     expect(copy.share).toBeGreaterThan(0.7);
     expect(answerOf(report, 'it')).toMatchObject({ reward: 0, share: 0, warns: false, lowered_by: [] });
     expect(answerOf(report, 'first_sentence_3')).toMatchObject({ rows: 1, not_given: { no_source: 1 } });
@@ -197,8 +197,8 @@ describe('families', () => {
       expect(report.best_known.criteria_met).toBe(1);
       expect(report.best_known.reward).toBeGreaterThan(8);
       const copy = answerOf(report, 'first_sentence_1');
-      expect(copy.reward).toBeGreaterThan(answerOf(report, 'it').reward ?? 0);
-      expect(copy.reward).toBeLessThan(report.best_known.reward ?? 0);
+      expect(copy.reward).toBeGreaterThan(answerOf(report, 'it').reward ?? Number.NaN);
+      expect(copy.reward).toBeLessThan(report.best_known.reward ?? Number.NaN);
     }
   });
 
