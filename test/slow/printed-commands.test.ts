@@ -210,6 +210,7 @@ function filledIn(text: string, url: string): string {
     // Several files; one is given.
     [/\[?(?<![$\w{])FILE\.jsonl…\]?/gu, EXAMPLES],
     [/(?<![$\w{])FILE\.jsonl\b/gu, EXAMPLES],
+    [/(?<= --file )RUN\.jsonl\b/gu, runFile],
     // A part in brackets is optional; it is given.
     [/\[(?<option>--[^\]]+)\]/gu, '$<option>'],
     [/FIELD=VALUE\b/gu, 'citation_weight=0.5'],
