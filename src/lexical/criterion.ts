@@ -42,6 +42,27 @@ const CRITERION_PARTIAL_MIN = 0.4;
  */
 const CRITERION_PARTIAL_WITHOUT_FACT_MIN = 0.6;
 
+/** A text has the word. Beside the bits of `denials`. */
+const OCCURS = 8;
+
+/** The words of a text by their stem hash, each with how the text has it: the bits of all its places together. */
+export type WordMarks = ReadonlyMap<number, number>;
+
+const NO_WORDS: WordMarks = new Map();
+
+/** Reads a text that criteria are compared with: an answer without its citation tags, or a question. Linear. */
+export function markWords(text: string): WordMarks {
+  const tokens = new TokenList((text.length >> 2) + 16);
+  appendTokens(tokens, text, 0, text.length);
+  const places = denials(tokens, text, languageOf(tokens, 0, tokens.count, text));
+  const words = new Map<number, number>();
+  for (let i = 0; i < tokens.count; i++) {
+    const hash = tokens.hashes[i] ?? 0;
+    words.set(hash, (words.get(hash) ?? OCCURS) | (places[i] ?? 0));
+  }
+  return words;
+}
+
 /**
  * Scores how far an answer meets a criterion, by words alone. It ignores word order and meaning. A term counts only if
  * the answer states it where the criterion states it, and denies it where the criterion does.
@@ -49,14 +70,15 @@ const CRITERION_PARTIAL_WITHOUT_FACT_MIN = 0.6;
  * Terms that occur in the question are the topic and prove nothing, so they count only if the criterion has no other
  * terms.
  *
- * @param answer The answer without its citation tags.
+ * Takes linear time in the criterion, however long the answer is.
+ *
  * @returns 2 if the answer has most terms and all numbers and names of the criterion, 1 if it has a fair part of the
  *   terms, 0 otherwise or if the criterion has no terms.
  */
 export function scoreCriterion(
   criterion: { readonly title?: string; readonly description: string },
-  answer: string,
-  question = '',
+  answer: WordMarks,
+  question: WordMarks = NO_WORDS,
 ): 0 | 1 | 2 {
   const omission = OMISSION.exec(criterion.description)?.[0];
   if (omission !== undefined) {
@@ -81,9 +103,10 @@ export function scoreCriterion(
     return (mark & BESIDE_NEGATION) === 0 ? STATED : STATED | DENIED;
   });
   const inAnswer = termsFound(terms, answer, wanted);
-  const own = share(terms, wanted, inAnswer, termsFound(terms, question, null));
+  const anywhere = new Uint8Array(terms.termCount).fill(OCCURS);
+  const own = share(terms, wanted, inAnswer, termsFound(terms, question, anywhere));
   const { asked, met, factMissing } = own.asked > 0 ? own : share(terms, wanted, inAnswer, null);
-  if (asked === 0 || statesDenied(terms, wanted, inAnswer, answer)) return 0;
+  if (asked === 0 || statesDenied(wanted, inAnswer, termsFound(terms, answer, anywhere))) return 0;
   if (met >= CRITERION_MET_MIN * asked && !factMissing) return 2;
   if (isFault) return 0;
   const partialFrom = factMissing ? CRITERION_PARTIAL_WITHOUT_FACT_MIN : CRITERION_PARTIAL_MIN;
@@ -98,29 +121,25 @@ export function statesTerms(text: string, answer: string): boolean {
   const terms = new ClaimTerms();
   terms.load(text);
   if (terms.negated) return true;
-  return termsFound(terms, answer, new Uint8Array(terms.termCount).fill(STATED)).every((found) => found === 1);
+  const stated = new Uint8Array(terms.termCount).fill(STATED);
+  return termsFound(terms, markWords(answer), stated).every((found) => found === 1);
 }
 
 /**
  * Marks each term of the criterion that the text has with 1.
- * @param wanted how each term must occur, by the bits of `denials`; `null` = in any way.
+ * @param wanted how each term must occur: one of these bits.
  */
-function termsFound(terms: ClaimTerms, text: string, wanted: Uint8Array | null): Uint8Array {
+function termsFound(terms: ClaimTerms, text: WordMarks, wanted: Uint8Array): Uint8Array {
   const found = new Uint8Array(terms.termCount);
-  const tokens = new TokenList((text.length >> 2) + 16);
-  appendTokens(tokens, text, 0, text.length);
-  const marks = wanted === null ? null : denials(tokens, text, languageOf(tokens, 0, tokens.count, text));
-  for (let i = 0; i < tokens.count; i++) {
-    const value = terms.find(tokens.hashes[i] ?? 0);
-    if (value > 0 && (marks === null || ((marks[i] ?? 0) & (wanted?.[value - 1] ?? 0)) !== 0)) found[value - 1] = 1;
+  for (let slot = 0; slot <= terms.mask; slot++) {
+    const value = terms.values[slot] ?? 0;
+    if (value > 0 && ((text.get(terms.keys[slot] ?? 0) ?? 0) & (wanted[value - 1] ?? 0)) !== 0) found[value - 1] = 1;
   }
   return found;
 }
 
 /** Returns whether the answer states, and nowhere denies, something that the criterion denies. */
-function statesDenied(terms: ClaimTerms, wanted: Uint8Array, inAnswer: Uint8Array, answer: string): boolean {
-  if (!wanted.includes(BESIDE_NEGATION)) return false;
-  const anyhow = termsFound(terms, answer, null);
+function statesDenied(wanted: Uint8Array, inAnswer: Uint8Array, anyhow: Uint8Array): boolean {
   return wanted.some((mark, t) => mark === BESIDE_NEGATION && anyhow[t] === 1 && inAnswer[t] === 0);
 }
 

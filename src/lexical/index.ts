@@ -6,7 +6,7 @@ export { namesOfLabels } from './answer-names.ts';
 export { type AnswerText, type AnswerWords, createWordCounter } from './answer-words.ts';
 export { countContentTokens } from './content-tokens.ts';
 export { hasContentWord } from './content-words.ts';
-export { scoreCriterion, statesTerms } from './criterion.ts';
+export { markWords, scoreCriterion, statesTerms, type WordMarks } from './criterion.ts';
 export { type ClaimEvidence, gatherEvidence, lexicalSupport, type SourceSpan } from './gather-evidence.ts';
 export { KNOWN_LANGUAGES } from './languages.ts';
 export { needsCitation } from './needs-citation.ts';

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { rubricCalls } from '../../../src/judgments/kinds/rubric/rubric-calls.ts';
+import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import {
   countContentTokens,
   gatherEvidence,
   indexSources,
+  markWords,
   needsCitation,
   scoreCriterion,
 } from '../../../src/lexical/index.ts';
+import { expectLinear, GROWTH } from '../linear-growth.ts';
 
 /** Hostile texts. Quadratic work on any of them would take hours, far beyond the timeout of the test. */
 const HOSTILE: readonly (readonly [string, string])[] = [
@@ -31,6 +35,21 @@ describe('a megabyte of hostile text takes linear time', () => {
     expect(evidence.support).toBeLessThanOrEqual(1);
     expect(countContentTokens(text)).toBeGreaterThanOrEqual(0);
     needsCitation(text);
-    scoreCriterion({ description: claim }, text);
+    scoreCriterion({ description: claim }, markWords(text));
+  });
+});
+
+describe('an answer is read once for all its criteria, so that both may be long', () => {
+  it.each(['joint', 'per_criterion'] as const)('%s', { timeout: 60_000 }, (judging) => {
+    const rollout = (size: number) => ({
+      kind: 'rubric' as const,
+      question: 'How long is the Aare?',
+      sources: [{ id: 'S1', text: 'The Aare is 288 kilometres long.' }],
+      criteria: Array.from({ length: 10 * size }, (_, n) => ({ description: `Names the ${n}th river` })),
+      answer: 'The old bridge of stone did not fall down. '.repeat(1_000 * size),
+    });
+    const judged = (whole: ReturnType<typeof rollout>) =>
+      rubricCalls({ ...whole, sources: [...whole.sources] }, { judging }).map(({ request }) => judgeLexically(request));
+    expectLinear(judged, rollout(1), rollout(GROWTH));
   });
 });

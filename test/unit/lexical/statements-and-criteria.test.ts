@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countContentTokens, needsCitation, scoreCriterion } from '../../../src/lexical/index.ts';
+import { countContentTokens, markWords, needsCitation, scoreCriterion } from '../../../src/lexical/index.ts';
 
 describe('countContentTokens', () => {
   it.each([
@@ -60,11 +60,11 @@ describe('scoreCriterion', () => {
     ['Explains how glaciers form', 0],
     ['The answer should state and mention', 0],
   ] as const)('%s: %d', (description, score) => {
-    expect(scoreCriterion({ description }, answer)).toBe(score);
+    expect(scoreCriterion({ description }, markWords(answer))).toBe(score);
   });
 
   it('reads the title if there is no description', () => {
-    expect(scoreCriterion({ title: 'Alder Bridge', description: '' }, answer)).toBe(2);
+    expect(scoreCriterion({ title: 'Alder Bridge', description: '' }, markWords(answer))).toBe(2);
   });
 });
 
@@ -95,16 +95,16 @@ const DENIALS = [
 
 describe('a criterion and its denial', () => {
   it.each(FACTS)('%s: stated, it is met', (description, fact) => {
-    expect(scoreCriterion({ description }, `According to the archive, ${fact}.`)).toBe(2);
-    expect(scoreCriterion({ description }, `It is not only old: ${fact}.`)).toBe(2);
-    expect(scoreCriterion({ description }, `It was not closed, but ${fact}.`)).toBe(2);
-    expect(scoreCriterion({ description }, `It is false that it fell. In fact, ${fact}.`)).toBe(2);
+    expect(scoreCriterion({ description }, markWords(`According to the archive, ${fact}.`))).toBe(2);
+    expect(scoreCriterion({ description }, markWords(`It is not only old: ${fact}.`))).toBe(2);
+    expect(scoreCriterion({ description }, markWords(`It was not closed, but ${fact}.`))).toBe(2);
+    expect(scoreCriterion({ description }, markWords(`It is false that it fell. In fact, ${fact}.`))).toBe(2);
   });
 
   it.each(
     DENIALS.flatMap((frame) => FACTS.map(([description, fact]) => [frame.replace('FACT', fact), description] as const)),
   )('%s does not meet: %s', (answer, description) => {
-    expect(scoreCriterion({ description }, answer)).toBe(0);
+    expect(scoreCriterion({ description }, markWords(answer))).toBe(0);
   });
 
   it.each([
@@ -128,7 +128,7 @@ describe('a criterion and its denial', () => {
     ['说明桥于1937年建成', '桥于1937年建成。', 2],
     ['说明桥于1937年建成', '桥并非于1937年建成。', 0],
   ] as const)('%s by: %s: %d', (description, answer, score) => {
-    expect(scoreCriterion({ description }, answer)).toBe(score);
+    expect(scoreCriterion({ description }, markWords(answer))).toBe(score);
   });
 
   it.each([
@@ -139,6 +139,6 @@ describe('a criterion and its denial', () => {
     ['Does not state the toll of two pennies', 'The toll is two pennies.', 0],
     ['Does not state the toll of two pennies', 'It is old.', 2],
   ] as const)('what an answer leaves out: %s by: %s: %d', (description, answer, score) => {
-    expect(scoreCriterion({ description }, answer)).toBe(score);
+    expect(scoreCriterion({ description }, markWords(answer))).toBe(score);
   });
 });

@@ -3,7 +3,15 @@ import { evidenceOf } from '../../../citations/lexical-evidence.ts';
 import { parseResponse, SHOTGUN_IDS_PER_CLAIM } from '../../../citations/parse.ts';
 import { sourcesFromList } from '../../../citations/sources.ts';
 import type { ParsedResponse, SourceSet } from '../../../citations/types.ts';
-import { gatherEvidence, indexSources, needsCitation, scoreCriterion, supportVerdict } from '../../../lexical/index.ts';
+import {
+  gatherEvidence,
+  indexSources,
+  markWords,
+  needsCitation,
+  scoreCriterion,
+  supportVerdict,
+  type WordMarks,
+} from '../../../lexical/index.ts';
 import type { Evidence } from '../../protocol/prompt.ts';
 import { STATIC_V3, type StaticCriterion } from './static-criteria.ts';
 
@@ -29,17 +37,43 @@ const CONFABULATED_SHARE = 0.25;
 
 /** The score of each criterion, in order. Static criteria are scored from the citations of the answer. */
 export function scoreCriteriaLexically(rubric: Rubric): Score[] {
-  const sources = sourcesFromList(rubric.sources);
-  const parsed = parseResponse(rubric.answer, sources, { answer: 'whole' });
+  const { sources, parsed, words } = readOnce(rubric);
+  const statics = new StaticScores(rubric, parsed, sources);
+  const question = markWords(rubric.question);
+  return rubric.criteria.map((criterion) => {
+    const known = STATIC_V3.find((one) => one.title === criterion.title && one.description === criterion.description);
+    return known === undefined ? scoreCriterion(criterion, words, question) : statics.score(known);
+  });
+}
+
+/** An answer as criteria are compared with it. */
+type ReadAnswer = {
+  readonly answer: string;
+  readonly sources: SourceSet;
+  readonly parsed: ParsedResponse;
+  readonly words: WordMarks;
+};
+
+/**
+ * The last answer that was read with each list of sources. The calls that share the criteria of a rollout have the same
+ * list and come one after another, so a long answer is read once for all of them, and forgotten with its sources.
+ */
+const lastRead = new WeakMap<Rubric['sources'], ReadAnswer>();
+
+function readOnce({ sources, answer }: Rubric): ReadAnswer {
+  const last = lastRead.get(sources);
+  if (last?.answer === answer) return last;
+  const read = readAnswer(sourcesFromList(sources), answer);
+  lastRead.set(sources, read);
+  return read;
+}
+
+function readAnswer(sources: SourceSet, answer: string): ReadAnswer {
+  const parsed = parseResponse(answer, sources, { answer: 'whole' });
   const text = [...parsed.claims.map((claim) => claim.text), ...parsed.statements.map((statement) => statement.text)];
   // Repeated text does not meet a criterion better. An answer without statements may still name what a criterion asks
   // for.
-  const plain = text.length === 0 ? rubric.answer : text.join('\n');
-  const statics = new StaticScores(rubric, parsed, sources);
-  return rubric.criteria.map((criterion) => {
-    const known = STATIC_V3.find((one) => one.title === criterion.title && one.description === criterion.description);
-    return known === undefined ? scoreCriterion(criterion, plain, rubric.question) : statics.score(known);
-  });
+  return { answer, sources, parsed, words: markWords(text.length === 0 ? answer : text.join('\n')) };
 }
 
 function isStatic({ description }: { readonly description: string }): boolean {
