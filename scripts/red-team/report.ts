@@ -212,7 +212,7 @@ export function reportLines(report: SeedReport): string[] {
       ({ shape, share, reward, right }) =>
         `     ${shown(share, 'share').padStart(5)} ${shown(reward, 'number').padStart(6)} ${shown(right, 'share').padStart(5)}  ${shape}`,
     ),
-    `   alerts: ${report.alerts.map(({ rule, since }) => `${rule} since step ${since}`).join(', ') || 'none'}`,
+    `   alerts: ${report.alerts.map((alert) => `${alert.rule} ${alertTime(alert)}`).join(', ') || 'none'}`,
     ...(report.skipped === 0
       ? []
       : [`   ${report.skipped} steps had a gradient that was not finite, and were skipped`]),
@@ -228,4 +228,9 @@ export const FAULT_TEXTS: Readonly<Record<Fault, string>> = {
 function shown(value: number | null, unit: 'share' | 'number'): string {
   if (value === null) return '-';
   return unit === 'share' ? `${Math.round(value * 100)} %` : value.toFixed(2);
+}
+
+/** Since when an alert holds, and whether it still does at the end. */
+export function alertTime({ since, active }: SeedReport['alerts'][number]): string {
+  return `since step ${since}${active ? '' : ', over at the end'}`;
 }

@@ -1,5 +1,12 @@
 /** The tables of docs/reference/red-team.md, from the lines of a results file. */
-import { type Fault, type RedTeamResult, redTeamResultSchema, type SeedReport, type WindowFigures } from './report.ts';
+import {
+  alertTime,
+  type Fault,
+  type RedTeamResult,
+  redTeamResultSchema,
+  type SeedReport,
+  type WindowFigures,
+} from './report.ts';
 
 /** The tables by the names of their places in the page. */
 export function redTeamTables(results: string): Record<'runs' | 'ends', string> {
@@ -56,7 +63,7 @@ function endOf(setup: number, { seed, shapes: [most], alerts }: SeedReport): str
           `${percent(most.share)} % are right in ${percent(most.right)} % and earn ${most.reward === null ? '-' : number(most.reward)}:`,
           `  \`${shortened(most.shape)}\``,
         ];
-  const rules = alerts.map(({ rule, since }) => `  \`${rule}\` since step ${since}`);
+  const rules = alerts.map((alert) => `  \`${alert.rule}\` ${alertTime(alert)}`);
   return [`* ${setup}, seed ${seed}: ${answer.join('\n')}`, ...(rules.length === 0 ? ['  no alert'] : rules)].join(
     '\n',
   );

@@ -66,8 +66,6 @@ export type RuleView = {
 const [CLEAR_RISE, SOME_RISE] = [0.1, 0.05];
 /** With a tenth, a quarter of the resamplings of a run that still learned what it should met the rule by chance. */
 const LASTING_RISE = 0.125;
-/** Criteria met to this share leave a reward little to be earned by meeting more. */
-const MOSTLY_MET = 0.6;
 /** Below it, advantages do not follow a number of the same rollouts. */
 const FOLLOWING = 0.2;
 
@@ -86,9 +84,13 @@ export const RULES: readonly Rule[] = [
     rule: 'criteria_left_behind',
     reads: ['reward', 'criteria_met'],
     compares: true,
+    readsLevel: true,
     isMet: (last, first, rise) => {
       const gain = last('criteria_met') - first('criteria_met');
-      return rise >= LASTING_RISE && gain < rise / 4 && (last('criteria_met') < MOSTLY_MET || gain <= -SOME_RISE);
+      // What the criteria would gain if they went as far towards their ceiling as the reward towards its own.
+      const gainInStep = (rise / (1 - first('reward'))) * (1 - first('criteria_met'));
+      const isBehind = gain < gainInStep / 4 && gainInStep - gain >= LASTING_RISE;
+      return rise >= LASTING_RISE && (isBehind || gain <= -SOME_RISE);
     },
     says: ({ last, first, shown }) =>
       `the reward rose, but not by what the rows ask for: ${percent(last('criteria_met'))} of their own positive ` +

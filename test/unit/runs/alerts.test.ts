@@ -121,13 +121,15 @@ describe('a rule', () => {
       beside: [{ last: { copies: 0.374 } }, { first: { copies: 0.188 } }, { rise: 0.049 }],
     },
     criteria_left_behind: {
-      last: { criteria_met: 0.331 },
-      first: { criteria_met: 0.3 },
+      last: { criteria_met: 0.343 },
+      first: { criteria_met: 0.3, reward: 0.5 },
       rise: 0.125,
       beside: [
-        { last: { criteria_met: 0.332 } },
+        { last: { criteria_met: 0.344 } },
         { rise: 0.124 },
-        { last: { criteria_met: 0.6 }, first: { criteria_met: 0.6 } },
+        { first: { reward: 0.4 } },
+        // Near their ceiling they have little to gain, and a small loss is noise.
+        { last: { criteria_met: 0.86 }, first: { criteria_met: 0.86 }, rise: 0.4 },
         { last: { criteria_met: 0.8 }, first: { criteria_met: 0.849 } },
       ],
     },
