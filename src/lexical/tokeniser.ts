@@ -4,6 +4,7 @@
  * `WordReader` handles the common case, runs of ASCII words, byte by byte. It stops at everything else (numbers,
  * non-ASCII, apostrophes, marks that end sentences), which `appendTokens` then reads from the text itself.
  */
+import { isStrongStop } from '../text/sentences.ts';
 import { ASCII_FOLD, SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
 import { NumberScanner } from './number-scanner.ts';
 import { addUnit, HASH_FACTOR, HASH_SEED } from './token-hash.ts';
@@ -184,7 +185,7 @@ class SentenceBreaks {
 
   /** Records a non-ASCII mark between two tokens. */
   noteUnit(unit: number): void {
-    if (unit === 0x3002 || unit === 0xff01 || unit === 0xff1f || unit === 0x0964) this.between |= SAW_STOP;
+    if (isStrongStop(unit)) this.between |= SAW_STOP;
   }
 
   /** Starts a new sentence if one begins with the next token, at offset `at`. Call it before the token is added. */

@@ -111,14 +111,11 @@ function isOtherScriptPunctuation(code: number): boolean {
     case 0x104a:
     case 0x104b:
     case 0x10fb:
-    case 0x1362:
-    case 0x1363:
-    case 0x1364:
     case 0x17d4:
     case 0x17d5:
       return true;
     default:
-      return false;
+      return (code >= 0xf0d && code <= 0xf11) || (code >= 0x1361 && code <= 0x1368);
   }
 }
 

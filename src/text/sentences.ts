@@ -19,8 +19,13 @@ import {
 import { type Span, trimSpan } from './span.ts';
 
 const FULL_STOP = 0x2e;
+const COLON = 0x3a;
+const SEMICOLON = 0x3b;
+const SMALL_V = 0x76;
+const SECTION_SIGN = 0xa7;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
+const ETHIOPIC_WORD_SPACE = 0x1361;
 const ELLIPSIS = 0x2026;
 
 // Classes of UTF-16 code units. STOP ends a sentence if the context allows it, STRONG_STOP always does.
@@ -28,6 +33,8 @@ const ORDINARY = 0;
 const STOP = 1;
 const STRONG_STOP = 2;
 const LINE_BREAK = 3;
+/** Ends a sentence after a word of one script: `;` of Greek, `:` of Armenian, the doubled word space of Ethiopic. */
+const SCRIPT_STOP = 4;
 
 /** Class of each ASCII unit. A table, because the scan asks for every unit of a text. */
 const ASCII_CLASS = new Uint8Array(128);
@@ -36,28 +43,80 @@ ASCII_CLASS[0x21] = STOP;
 ASCII_CLASS[0x3f] = STOP;
 ASCII_CLASS[LINE_FEED] = LINE_BREAK;
 ASCII_CLASS[CARRIAGE_RETURN] = LINE_BREAK;
+ASCII_CLASS[SEMICOLON] = SCRIPT_STOP;
+ASCII_CLASS[COLON] = SCRIPT_STOP;
 
-function markClass(code: number): number {
+function unitClass(code: number): number {
   if (code < 128) return ASCII_CLASS[code] ?? ORDINARY;
   switch (code) {
     case ELLIPSIS:
+    case 0x203c: // double exclamation mark
+    case 0x203d: // interrobang
+    case 0x2047: // double question mark
+    case 0x2048:
+    case 0x2049:
       return STOP;
-    case 0x3002: // ideographic full stop
-    case 0xff01: // fullwidth exclamation mark
-    case 0xff1f: // fullwidth question mark
-    case 0xff61: // halfwidth ideographic full stop
-    case 0x61f: // Arabic question mark
-    case 0x6d4: // Urdu full stop
-    case 0x964: // danda
-    case 0x965: // double danda
-    case 0x589: // Armenian full stop
-      return STRONG_STOP;
+    case ETHIOPIC_WORD_SPACE:
+      return SCRIPT_STOP;
     case 0x2028:
     case 0x2029:
       return LINE_BREAK;
     default:
-      return ORDINARY;
+      return isStrongStop(code) ? STRONG_STOP : ORDINARY;
   }
+}
+
+/** A mark that ends a sentence wherever it is, in a script with marks of its own. */
+export function isStrongStop(code: number): boolean {
+  switch (code) {
+    case 0x3002: // ideographic full stop
+    case 0xff01: // fullwidth exclamation mark
+    case 0xff1f: // fullwidth question mark
+    case 0xff61: // halfwidth ideographic full stop
+    case 0x37e: // Greek question mark
+    case 0x589: // Armenian full stop
+    case 0x61f: // Arabic question mark
+    case 0x6d4: // Urdu full stop
+    case 0x964: // danda
+    case 0x965: // double danda
+    case 0xe5a: // Thai angkhankhu
+    case 0xe5b: // Thai khomut
+    case 0xf0d: // Tibetan shad
+    case 0xf0e: // Tibetan double shad
+    case 0x104b: // Burmese section mark
+    case 0x1362: // Ethiopic full stop
+    case 0x1367: // Ethiopic question mark
+    case 0x1368: // Ethiopic paragraph separator
+    case 0x17d4: // Khmer khan
+    case 0x17d5: // Khmer bariyoosan
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Class of the unit at `at`, which may depend on the word before it: at most two units back. */
+function markClass(text: string, at: number, start: number): number {
+  const code = text.charCodeAt(at);
+  const kind = unitClass(code);
+  return kind === SCRIPT_STOP ? scriptStopClass(text, code, at, start) : kind;
+}
+
+function scriptStopClass(text: string, code: number, at: number, start: number): number {
+  if (at === start) return ORDINARY;
+  const last = text.charCodeAt(at - 1);
+  if (code === ETHIOPIC_WORD_SPACE) return last === ETHIOPIC_WORD_SPACE ? STRONG_STOP : ORDINARY;
+  if (code === COLON) return isArmenianLetter(last) ? STOP : ORDINARY;
+  // One Greek letter alone is a variable.
+  return at - start > 1 && isGreekLetter(last) && isGreekLetter(text.charCodeAt(at - 2)) ? STOP : ORDINARY;
+}
+
+function isGreekLetter(code: number): boolean {
+  return (code >= 0x386 && code <= 0x3ff && code !== 0x387) || (code >= 0x1f00 && code <= 0x1fff);
+}
+
+function isArmenianLetter(code: number): boolean {
+  return (code >= 0x531 && code <= 0x556) || (code >= 0x561 && code <= 0x587);
 }
 
 /**
@@ -65,25 +124,53 @@ function markClass(code: number): number {
  * final stop.
  */
 const NEVER_FINAL: ReadonlySet<string> = new Set(
+  // English
   (
-    'mr mrs ms dr prof rev hon st mt ft gen col capt lt cmdr sgt maj adm gov sen rep pres ' +
-    'e.g i.e cf vs viz approx ca c fig figs eq eqs sec ch vol vols ed eds pp p art para nr ' +
-    'bzw z.b d.h u.a ggf vgl sog inkl ' +
-    'p.ej sr sra srta dra ud uds ' +
-    'm mme mlle ex'
+    'mr mrs ms dr prof rev hon st mt ft gen col capt lt cmdr sgt maj adm gov sen rep pres supt messrs ' +
+    'e.g i.e cf vs viz approx ca c fig figs eq eqs sec ch vol vols ed eds pp p art para nr esp incl ' +
+    // German
+    'bzw z.b d.h u.a ggf vgl sog inkl exkl zzgl evtl bspw insb insbes geb gest hrsg ' +
+    // Spanish, Portuguese, Italian
+    'p.ej sr sra srta dra ud uds núm pág págs avda ee sig sigg dott avv pag pagg séc ' +
+    // French
+    'm mm mme mlle mgr ex éd ' +
+    // Dutch, Danish, Norwegian, Swedish, Finnish
+    'dhr mevr bijv blz drs f.eks dvs jf esim ks vrt ' +
+    // Polish, Czech, Hungarian, Turkish
+    'np tzn tzw inż hab ul św płk zob např tzv kb ún örn bkz ' +
+    // Russian and Ukrainian
+    'им ул просп проф акад обл св ср см рис табл стр гл ред напр вул'
   ).split(' '),
 );
 
-/** Abbreviations whose full stop ends no sentence if a number follows: "No. 5", "Jan. 12". */
-const NOT_BEFORE_DIGIT: ReadonlySet<string> = new Set(
-  'no nos num art op jan feb mar apr jun jul aug sep sept oct nov dec'.split(' '),
+/**
+ * Abbreviations whose full stop ends a sentence only if a sentence starter follows: "Yan et al. [2004]", "Inc. CEO",
+ * "Fed. R. Civ. P.". Lower case.
+ */
+const RARELY_FINAL: ReadonlySet<string> = new Set(
+  (
+    'al inc ltd co corp jr bros dept univ assn ' +
+    // Courts, reporters and codes of law
+    'fed civ crim evid cal supp cir ct stat cong reg ' +
+    'uu av gg гг'
+  ).split(' '),
 );
 
-/** Month names that follow a German ordinal: "27. Mai 1937". Lower case. */
-const MONTHS_AFTER_ORDINAL: ReadonlySet<string> = new Set(
+/** Abbreviations whose full stop ends no sentence if a number follows: "No. 5", "Jan. 12", "S. 7". */
+const NOT_BEFORE_DIGIT: ReadonlySet<string> = new Set(
+  (
+    'no nos num art op jan feb mar apr jun jul aug sep sept oct nov dec ' +
+    'abs ziff kap bd anm tel cap chap env aprox kl str st sp стр'
+  ).split(' '),
+);
+
+/** Nouns that follow a German ordinal: "27. Mai 1937", "im 19. Jahrhundert". Lower case. */
+const NOUNS_AFTER_ORDINAL: ReadonlySet<string> = new Set(
   (
     'januar jänner februar märz april mai juni juli august september oktober november dezember ' +
-    'jan feb mär apr jun jul aug sep sept okt nov dez'
+    'jan feb mär apr jun jul aug sep sept okt nov dez ' +
+    'jahrhundert jahrhunderts jahrhunderte jahrhunderten jh jahrtausend jahrtausends weltkrieg weltkriegs weltkrieges ' +
+    'geburtstag jahrestag todestag auflage stock etage bezirk klasse lebensjahr kapitel platz'
   ).split(' '),
 );
 
@@ -92,10 +179,13 @@ const MONTHS_AFTER_ORDINAL: ReadonlySet<string> = new Set(
  */
 const SENTENCE_STARTERS: ReadonlySet<string> = new Set(
   (
-    'the a an it its this that these those he she they we you i his her their our there here in on at by for from to ' +
+    'the a an it its this that these those he she they we you i his her their our my your ' +
+    'there here in on at by for from to ' +
     'with as after before during since while when where although though because however but and or so if then thus ' +
     'also both each every some many most all no not one two three several such what who why how according more ' +
-    'der die das es ein eine im in am nach el la los las un una en le les des'
+    'until once unless despite unlike instead moreover furthermore nevertheless therefore today later ' +
+    'der die das es ein eine im in am nach er sie wir sein seine ihr ihre el la los las un una en le les des ' +
+    'il elle ils elles он она оно они это этот эта в на по'
   ).split(' '),
 );
 
@@ -154,8 +244,7 @@ export function splitFurther(
 ): void {
   let { from, at: i, lineStart } = state;
   while (i < end) {
-    const code = text.charCodeAt(i);
-    const kind = markClass(code);
+    const kind = markClass(text, i, lineStart);
     if (kind === ORDINARY) {
       i++;
       continue;
@@ -213,7 +302,7 @@ export function endsSentence(text: string, start: number, end: number): boolean 
   for (let i = end - 1; i >= start; i--) {
     const code = text.charCodeAt(i);
     if (isSpace(code) || isCloser(code)) continue;
-    const kind = markClass(code);
+    const kind = markClass(text, i, start);
     return (
       kind === STRONG_STOP || (kind === STOP && !(code === FULL_STOP && isAbbreviation(text, start, i, SPACE, '')))
     );
@@ -226,7 +315,7 @@ function afterStop(text: string, from: number, end: number): number {
   let i = from;
   while (i < end) {
     const code = text.charCodeAt(i);
-    const kind = markClass(code);
+    const kind = unitClass(code);
     if (kind === STOP || kind === STRONG_STOP || isCloser(code)) {
       i++;
       continue;
@@ -279,19 +368,33 @@ function isAbbreviation(text: string, lineStart: number, stop: number, nextCode:
   const length = stop - start;
   if (length === 0) return false;
   if (start === limit && limit > lineStart && isLetterOrDigit(text.charCodeAt(start - 1))) return false;
-  if (isAsciiDigit(text.charCodeAt(start))) {
-    if (length > 2 || !isAsciiDigit(text.charCodeAt(stop - 1))) return false;
+  const first = text.charCodeAt(start);
+  if (isAsciiDigit(first)) {
+    if (length > 3 || !isAsciiDigit(text.charCodeAt(stop - 1))) return false;
     // "1. First item" at the start of a line, or "27. Mai 1937".
-    return start === lineStart || MONTHS_AFTER_ORDINAL.has(nextWord);
+    return (start === lineStart && length < 3) || NOUNS_AFTER_ORDINAL.has(nextWord);
   }
+  const isSmall = isLowercase(first);
+  // "Smith v. The State": a small v alone is always versus.
+  if (length === 1 && first === SMALL_V) return true;
   const word = text.slice(start, stop).toLowerCase();
-  if (NEVER_FINAL.has(word)) return !(length === 1 && SENTENCE_STARTERS.has(nextWord));
+  const starts = SENTENCE_STARTERS.has(nextWord);
+  if (NEVER_FINAL.has(word)) return !(length === 1 && starts);
   if (isAsciiDigit(nextCode) && NOT_BEFORE_DIGIT.has(word)) return true;
-  // The sentence continues after an initial ("J. Snow") or dotted acronym ("U.S. Army"), unless a sentence starter
-  // follows.
-  const initial = length === 1 && !isLowercase(text.charCodeAt(start)) && isAsciiLetter(text.charCodeAt(start));
+  // The sentence continues after an initial ("J. Snow"), a single letter ("z. B.", "v. Chr.") or a dotted acronym
+  // ("U.S. Army", "42 U.S.C. § 1983"), unless a sentence starter follows.
+  const single = length === 1 && (isSmall || isCapital(first));
   const acronym = dots > 0 && length <= 2 * (dots + 1);
-  return (initial || acronym) && nextWord !== '' && !SENTENCE_STARTERS.has(nextWord);
+  if (!(single || acronym || RARELY_FINAL.has(word)) || starts) return false;
+  return nextWord !== '' || nextCode === SECTION_SIGN;
+}
+
+/** A capital letter of Latin, Greek, Cyrillic or Armenian. */
+function isCapital(code: number): boolean {
+  if (code < 128) return isAsciiLetter(code) && !isLowercase(code);
+  if (isLowercase(code) || code === 0xd7) return false;
+  if (code >= 0xc0 && code <= 0x17f) return true;
+  return (code >= 0x386 && code <= 0x3ab) || (code >= 0x400 && code <= 0x42f) || (code >= 0x531 && code <= 0x556);
 }
 
 /**
@@ -328,7 +431,7 @@ function isBlockStart(text: string, at: number, end: number): boolean {
   return (mark === FULL_STOP || mark === 0x29) && (i + 1 >= end || isSpace(text.charCodeAt(i + 1)));
 }
 
-/** Closing quotes and brackets: after a full stop they belong to its sentence. */
+/** Closing quotes and brackets, emphasis and superscript notes: after a full stop they belong to its sentence. */
 function isCloser(code: number): boolean {
   switch (code) {
     case 0x22: // "
@@ -337,14 +440,24 @@ function isCloser(code: number): boolean {
     case CLOSE_BRACKET:
     case 0x7d: // }
     case 0xbb: // »
+    case 0x2a: // * of Markdown emphasis
+    case 0x5f: // _
+    case 0xb2: // superscript digits of notes
+    case 0xb3:
+    case 0xb9:
     case 0x2019:
     case 0x201d:
+    case 0x203a: // ›
+    case 0x3009:
+    case 0x300b:
     case 0x300d:
     case 0x300f:
+    case 0x3011:
     case 0xff09:
+    case 0xff3d:
       return true;
     default:
-      return false;
+      return code >= 0x2070 && code <= 0x2079;
   }
 }
 
@@ -361,9 +474,14 @@ function isOpener(code: number): boolean {
     case 0x2018:
     case 0x201c:
     case 0x201e:
+    case 0x2039: // ‹
+    case 0x3008:
+    case 0x300a:
     case 0x300c:
     case 0x300e:
+    case 0x3010:
     case 0xff08:
+    case 0xff3b:
       return true;
     default:
       return false;

@@ -1,6 +1,6 @@
-/** Splitting a text in steps gives the same sentences as splitting it at once. */
+/** Where sentences end, and that splitting a text in steps gives the same sentences as splitting it at once. */
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   SENTENCE_LOOKBACK,
   type SentenceState,
@@ -14,6 +14,7 @@ const text = fc
   .array(
     fc.constantFrom(
       ...['It opened in 1937.', 'Dr.', 'approx.', 'U.S.', 'J.', '12.', '3)', '-', '#', '…', '。', '!”', '(', '[12]'],
+      ...['al.', 'v.', 'U.S.C.', '§', 'άν;', 'են:', '፡', '።', '.*', '19.'],
       ...['the', 'The', 'Mai', ' ', ' ', ' ', '\n', '\n', '\r\n', '\u2028', '\u3000'],
     ),
     { maxLength: 24 },
@@ -52,4 +53,67 @@ it('continues from any white space, with only SENTENCE_LOOKBACK units of the tex
     }),
     { numRuns: 5_000 },
   );
+});
+
+/** Texts of whole sentences, separated by ` | `. */
+const SENTENCES: Readonly<Record<string, readonly string[]>> = {
+  'abbreviations of sources and firms': [
+    'Yan et al. (2004) and Li et al. Measured it.',
+    'Yan et al. measured it. | The map shows it.',
+    'It was shown by Yan et al. | The map shows it.',
+    'Acme Inc. Chairman Ames left. | He had led Acme Inc. | The shares fell.',
+  ],
+  initials: [
+    'My name is Benjamin D. Lee.',
+    'I was born in the U.S.A. | My name is Lee.',
+    'She met Malcolm X. | Today she teaches.',
+    'Роман написал А. С. Пушкин. | Его читают.',
+  ],
+  law: [
+    'The case Smith v. Jones was decided. | The court agreed.',
+    'In Smith v. The State it was decided.',
+    'See 42 U.S.C. § 1983 and Fed. R. Civ. P. 12.',
+    'See 347 U.S. 483 and 9th Cir. 2004. | It was upheld.',
+    'He cited the U.S.C. | The court agreed.',
+  ],
+  German: [
+    'Es gibt z. B. Brot. | Das kostet nichts.',
+    'Im 19. Jahrhundert war es so. | Er starb im Jahr 44 v. Chr. | Danach kam Augustus.',
+    'Sie wurde 19. | Der Preis stieg.',
+  ],
+  'French, Spanish, Italian': [
+    'Il naquit en 44 av. J.-C. et mourut. | Elle vécut.',
+    'Nació en EE. UU. | El año es desconocido.',
+    'Il sig. Rossi arrivò. | La casa era chiusa.',
+  ],
+  'stops of other scripts': [
+    'ድልድዩ ተከፈተ። | ርዝመቱ 2.7 ኪሜ ነው፡፡ | መቼ ነው፧ | እሺ።',
+    'ድልድዩ፡በ1937፡ተከፈተ።',
+    'Πότε άνοιξε; | Άνοιξε το 1937.',
+    'Άνοιξε; όχι.',
+    'α; Β',
+    'Կամուրջը բացվել է: | Այն երկար է։ | Վերջ։',
+    'Կամուրջ: երկար',
+    'ស្ពាននេះបើក។ | វាវែង៕',
+    'တံတားကို ဖွင့်ခဲ့သည်။ | ၎င်းသည် ရှည်သည်။',
+    'สะพานเปิดในปี ๒๔๘๐ ฯ๛ | สะพานยาว',
+  ],
+  'closing marks after the stop': [
+    '**It opened in 1937.** | It is orange.',
+    '(It opened in 1937.) | It is orange.',
+    '«It opened in 1937.» | It is orange.',
+    '《它于1937年开放。》 | 它是橙色的。',
+    'It opened in 1937.¹² | It is orange.',
+    'It opened in 1937.[12] | It is orange.',
+    'It is 3.5² km. | It is orange.',
+  ],
+  'punctuation inside a sentence': ['It is red; It is long: Very long.', 'It is 3.5 km. | No. 5 is red.'],
+};
+
+describe.each(Object.entries(SENTENCES))('%s', (_kind, texts) => {
+  it.each(texts)('%s', (marked) => {
+    const expected = marked.split(' | ');
+    const text = expected.join(' ');
+    expect(splitSentences(text).map(({ start, end }) => text.slice(start, end))).toEqual(expected);
+  });
 });
