@@ -1,11 +1,11 @@
 /**
  * Splits text into sentences, in one linear pass.
  *
- * The cuts are part of judgment keys, so they must be the same on every runtime: the splitter uses the tables in this
- * file instead of `Intl.Segmenter`, which changes with the ICU version. It is tuned for encyclopaedic text and news,
- * with decimals, initials, abbreviations, list items and CJK. Known error: an abbreviation that is not in the tables
- * ends a sentence if a capital letter follows.
+ * The cuts are part of judgment keys, so they must be the same on every runtime: the splitter uses fixed tables
+ * (here and in abbreviations.ts) instead of `Intl.Segmenter`, which changes with the ICU version. It is tuned for
+ * encyclopaedic text and news, with decimals, initials, abbreviations, list items and CJK.
  */
+import { isAbbreviation, MAX_ABBREVIATION_CHARS } from './abbreviations.ts';
 import {
   CARRIAGE_RETURN,
   isAsciiDigit,
@@ -21,8 +21,6 @@ import { type Span, trimSpan } from './span.ts';
 const FULL_STOP = 0x2e;
 const COLON = 0x3a;
 const SEMICOLON = 0x3b;
-const SMALL_V = 0x76;
-const SECTION_SIGN = 0xa7;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const ETHIOPIC_WORD_SPACE = 0x1361;
@@ -119,81 +117,8 @@ function isArmenianLetter(code: number): boolean {
   return (code >= 0x531 && code <= 0x556) || (code >= 0x561 && code <= 0x587);
 }
 
-/**
- * Abbreviations whose full stop never ends a sentence: titles, reference words and the like. Lower case, without the
- * final stop.
- */
-const NEVER_FINAL: ReadonlySet<string> = new Set(
-  // English
-  (
-    'mr mrs ms dr prof rev hon st mt ft gen col capt lt cmdr sgt maj adm gov sen rep pres supt messrs ' +
-    'e.g i.e cf vs viz approx ca c fig figs eq eqs sec ch vol vols ed eds pp p art para nr esp incl ' +
-    // German
-    'bzw z.b d.h u.a ggf vgl sog inkl exkl zzgl evtl bspw insb insbes geb gest hrsg ' +
-    // Spanish, Portuguese, Italian
-    'p.ej sr sra srta dra ud uds núm pág págs avda ee sig sigg dott avv pag pagg séc ' +
-    // French
-    'm mm mme mlle mgr ex éd ' +
-    // Dutch, Danish, Norwegian, Swedish, Finnish
-    'dhr mevr bijv blz drs f.eks dvs jf esim ks vrt ' +
-    // Polish, Czech, Hungarian, Turkish
-    'np tzn tzw inż hab ul św płk zob např tzv kb ún örn bkz ' +
-    // Russian and Ukrainian
-    'им ул просп проф акад обл св ср см рис табл стр гл ред напр вул'
-  ).split(' '),
-);
-
-/**
- * Abbreviations whose full stop ends a sentence only if a sentence starter follows: "Yan et al. [2004]", "Inc. CEO",
- * "Fed. R. Civ. P.". Lower case.
- */
-const RARELY_FINAL: ReadonlySet<string> = new Set(
-  (
-    'al inc ltd co corp jr bros dept univ assn ' +
-    // Courts, reporters and codes of law
-    'fed civ crim evid cal supp cir ct stat cong reg ' +
-    'uu av gg гг'
-  ).split(' '),
-);
-
-/** Abbreviations whose full stop ends no sentence if a number follows: "No. 5", "Jan. 12", "S. 7". */
-const NOT_BEFORE_DIGIT: ReadonlySet<string> = new Set(
-  (
-    'no nos num art op jan feb mar apr jun jul aug sep sept oct nov dec ' +
-    'abs ziff kap bd anm tel cap chap env aprox kl str st sp стр'
-  ).split(' '),
-);
-
-/** Nouns that follow a German ordinal: "27. Mai 1937", "im 19. Jahrhundert". Lower case. */
-const NOUNS_AFTER_ORDINAL: ReadonlySet<string> = new Set(
-  (
-    'januar jänner februar märz april mai juni juli august september oktober november dezember ' +
-    'jan feb mär apr jun jul aug sep sept okt nov dez ' +
-    'jahrhundert jahrhunderts jahrhunderte jahrhunderten jh jahrtausend jahrtausends weltkrieg weltkriegs weltkrieges ' +
-    'geburtstag jahrestag todestag auflage stock etage bezirk klasse lebensjahr kapitel platz'
-  ).split(' '),
-);
-
-/**
- * Words that begin a new sentence when they follow an initial or acronym: "…in the U.S. The treaty…". Lower case.
- */
-const SENTENCE_STARTERS: ReadonlySet<string> = new Set(
-  (
-    'the a an it its this that these those he she they we you i his her their our my your ' +
-    'there here in on at by for from to ' +
-    'with as after before during since while when where although though because however but and or so if then thus ' +
-    'also both each every some many most all no not one two three several such what who why how according more ' +
-    'until once unless despite unlike instead moreover furthermore nevertheless therefore today later ' +
-    'der die das es ein eine im in am nach er sie wir sein seine ihr ihre el la los las un una en le les des ' +
-    'il elle ils elles он она оно они это этот эта в на по'
-  ).split(' '),
-);
-
 /** Longest bracketed reference after a full stop, such as "1937.[12]", that belongs to the sentence before it. */
 const MAX_REFERENCE_CHARS = 12;
-/** Longest abbreviation, in UTF-16 code units: the splitter looks back this far from a full stop. */
-const MAX_ABBREVIATION_CHARS = 12;
-
 /**
  * How far the splitter has read a text. All places are offsets into the text; an offset is negative if it lies in a
  * part that the caller has dropped from the front.
@@ -352,49 +277,6 @@ function wordAt(text: string, at: number, end: number): string {
   const limit = Math.min(end, at + MAX_ABBREVIATION_CHARS + 1);
   while (i < limit && isLetterOrDigit(text.charCodeAt(i))) i++;
   return text.slice(at, i).toLowerCase();
-}
-
-/** Returns whether the full stop at `stop` belongs to an abbreviation, an initial or an ordinal. */
-function isAbbreviation(text: string, lineStart: number, stop: number, nextCode: number, nextWord: string): boolean {
-  let start = stop;
-  let dots = 0;
-  const limit = Math.max(lineStart, stop - MAX_ABBREVIATION_CHARS);
-  while (start > limit) {
-    const code = text.charCodeAt(start - 1);
-    if (code === FULL_STOP) dots++;
-    else if (!isLetterOrDigit(code)) break;
-    start--;
-  }
-  const length = stop - start;
-  if (length === 0) return false;
-  if (start === limit && limit > lineStart && isLetterOrDigit(text.charCodeAt(start - 1))) return false;
-  const first = text.charCodeAt(start);
-  if (isAsciiDigit(first)) {
-    if (length > 3 || !isAsciiDigit(text.charCodeAt(stop - 1))) return false;
-    // "1. First item" at the start of a line, or "27. Mai 1937".
-    return (start === lineStart && length < 3) || NOUNS_AFTER_ORDINAL.has(nextWord);
-  }
-  const isSmall = isLowercase(first);
-  // "Smith v. The State": a small v alone is always versus.
-  if (length === 1 && first === SMALL_V) return true;
-  const word = text.slice(start, stop).toLowerCase();
-  const starts = SENTENCE_STARTERS.has(nextWord);
-  if (NEVER_FINAL.has(word)) return !(length === 1 && starts);
-  if (isAsciiDigit(nextCode) && NOT_BEFORE_DIGIT.has(word)) return true;
-  // The sentence continues after an initial ("J. Snow"), a single letter ("z. B.", "v. Chr.") or a dotted acronym
-  // ("U.S. Army", "42 U.S.C. § 1983"), unless a sentence starter follows.
-  const single = length === 1 && (isSmall || isCapital(first));
-  const acronym = dots > 0 && length <= 2 * (dots + 1);
-  if (!(single || acronym || RARELY_FINAL.has(word)) || starts) return false;
-  return nextWord !== '' || nextCode === SECTION_SIGN;
-}
-
-/** A capital letter of Latin, Greek, Cyrillic or Armenian. */
-function isCapital(code: number): boolean {
-  if (code < 128) return isAsciiLetter(code) && !isLowercase(code);
-  if (isLowercase(code) || code === 0xd7) return false;
-  if (code >= 0xc0 && code <= 0x17f) return true;
-  return (code >= 0x386 && code <= 0x3ab) || (code >= 0x400 && code <= 0x42f) || (code >= 0x531 && code <= 0x556);
 }
 
 /**
