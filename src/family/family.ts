@@ -151,6 +151,11 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
   combine?(members: Known<T['facts']>, rule: VoteRule, recipe: T['recipe'] | null): T['facts'];
   /** What the alerts of a run watch. Absent: only rules that read rewards alone. */
   readonly monitor?: Monitor<T['recipe'], T['facts']>;
+  /**
+   * Values of compose fields by which a recipe that is gamed may pay less for it and as much for a good answer. The
+   * alerts and the probe replay each field alone. Absent: the family knows none.
+   */
+  stricter?(recipe: T['recipe']): Readonly<Record<string, string | number | boolean>>;
 }
 
 /** The parts of a family that scoring needs: a composer that also reads recipes and plans judgments. */

@@ -1,6 +1,6 @@
 /**
- * What the alerts of a run (src/runs/alerts.ts) ask of a family: what the facts of one rollout say about it, a
- * reference recipe that pays for what the answers are meant to do, and changes of a recipe that is gamed.
+ * What the alerts of a run (src/runs/alerts.ts) ask of a family: what the facts of one rollout say about it, and a
+ * reference recipe that pays for what the answers are meant to do.
  */
 
 /** What one rollout shows. `null` = not observed, as for a rollout whose judge failed. */
@@ -31,6 +31,4 @@ export interface Monitor<Recipe, Facts> {
    * figures of a run (`positive_1`, `static_2`). `null` = the criteria were not judged, or pay nothing.
    */
   criteriaShares?(facts: Facts, recipe: Recipe): Readonly<Record<string, number>> | null;
-  /** Changes of compose fields by which a recipe that is gamed can pay less for it. The alerts replay each of them. */
-  remedies?(recipe: Recipe): readonly Partial<Recipe>[];
 }

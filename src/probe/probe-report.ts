@@ -6,6 +6,7 @@ import { BUILT_IN, type Facts, type Recipe } from '../families/composers.ts';
 import { familyOf } from '../families/registry.ts';
 import { createGapFinder } from '../runs/gaps.ts';
 import { addRanks, NO_RANKS, rankCorrelation, rankSums } from '../runs/rank-correlation.ts';
+import { type FieldChange, remedyChanges } from '../runs/remedies.ts';
 import {
   CANNED_ANSWERS,
   type CannedAnswerName,
@@ -15,7 +16,6 @@ import {
 } from './canned-answers.ts';
 import { citationCount, criteriaMet } from './observed.ts';
 import type { KnownOrigin, MeasuredSample, ProbedRow } from './probe-rows.ts';
-import { type ChangedRecipe, changed, type FieldChange, singleChanges } from './recipe-changes.ts';
 
 /** A canned answer that earns more than this share of the best known answer is a warning. */
 export const WARNED_SHARE = 0.7;
@@ -226,29 +226,31 @@ function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A change with what the recipe pays under it. */
-type Tried = { readonly changed: ChangedRecipe; readonly paid: Paid };
+/** A recipe with some fields changed, and what it pays. */
+type Tried = { readonly set: TriedChange['set']; readonly recipe: Recipe; readonly paid: Paid };
 
 /** All single changes that leave the best known answers most of their reward, and pay for the same parts of it. */
 function triedChanges(rows: readonly ProbedRow[], recipe: Recipe, paid: Paid): readonly Tried[] {
-  return singleChanges(recipe).flatMap((change) => tried(rows, { changes: [], recipe }, change, paid) ?? []);
+  return remedyChanges(recipe).flatMap((change) => tried(rows, { set: {}, recipe, paid }, change, paid) ?? []);
 }
 
 /**
  * What is paid after one more change; `null` = the change does not fit, needs other judgments, takes too much, or stops
  * paying for a part of the answer: a weight of 1 for citations leaves nothing for the rubric.
  */
-function tried(rows: readonly ProbedRow[], from: ChangedRecipe, change: FieldChange, paid: Paid): Tried | null {
-  const after = changed(from, change);
-  if (after === null) return null;
-  const gaps = createGapFinder(from.recipe, after.recipe);
+function tried(rows: readonly ProbedRow[], from: Tried, { field, value }: FieldChange, unchanged: Paid): Tried | null {
+  if (Object.hasOwn(from.set, field)) return null;
+  const read = familyOf(from.recipe).recipe.schema.safeParse({ ...from.recipe, [field]: value });
+  if (!read.success) return null;
+  const recipe = read.data;
+  const gaps = createGapFinder(from.recipe, recipe);
   if (rows.some((row) => factsOf(row).some((facts) => gaps(facts).length > 0))) return null;
-  const parts = partsPaid(rows, after.recipe);
+  const parts = partsPaid(rows, recipe);
   if ([...partsPaid(rows, from.recipe)].some((part) => !parts.has(part))) return null;
-  const own = paidUnder(rows, after.recipe);
-  const [before, left] = [paid.best_known.reward, own.best_known.reward];
+  const paid = paidUnder(rows, recipe);
+  const [before, left] = [unchanged.best_known.reward, paid.best_known.reward];
   const takes = before !== null && before > 0 && (left === null || left < before * (1 - MAX_TAKEN));
-  return takes ? null : { changed: after, paid: own };
+  return takes ? null : { set: { ...from.set, [field]: value }, recipe, paid };
 }
 
 /** The contributions that any best known answer gets. */
@@ -287,25 +289,23 @@ function loweredTogether(
   singles: readonly Tried[],
   paid: Paid,
 ): TriedChange | null {
-  let best: Tried = { changed: { changes: [], recipe }, paid };
+  let best: Tried = { set: {}, recipe, paid };
   const left = ({ paid: { answers } }: Tried): number => answers.reduce((sum, answer) => sum + excess(answer), 0);
-  while (left(best) > 0 && best.changed.changes.length < MAX_TOGETHER) {
-    const { changed: from } = best;
-    const next =
-      from.changes.length === 0
-        ? singles
-        : singleChanges(recipe).flatMap((change) => tried(rows, from, change, paid) ?? []);
+  const changes = remedyChanges(recipe);
+  let next = singles;
+  while (left(best) > 0 && Object.keys(best.set).length < MAX_TOGETHER) {
     const [first] = [...next].sort((a, b) => left(a) - left(b));
     if (first === undefined || left(first) > left(best) - LOWERED_BY) break;
     best = first;
+    next = changes.flatMap((change) => tried(rows, first, change, paid) ?? []);
   }
   const shares = best.paid.answers.flatMap(({ name, share }) => (share === null || needsRubric(name) ? [] : [share]));
-  return best.changed.changes.length === 0 ? null : reportOf(best, Math.max(...shares));
+  return Object.keys(best.set).length === 0 ? null : reportOf(best, Math.max(...shares));
 }
 
-function reportOf({ changed: { changes }, paid }: Tried, share: number): TriedChange {
+function reportOf({ set, paid }: Tried, share: number): TriedChange {
   return {
-    set: Object.fromEntries(changes.map(({ field, value }) => [field, value])),
+    set,
     best_known: paid.best_known.reward,
     share,
     warns: paid.answers.filter(warns).map(({ name }) => name),

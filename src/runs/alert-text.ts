@@ -61,9 +61,11 @@ export const UNWATCHED_WORDS: Readonly<Record<Unwatched['reason'], string>> = {
 const FIRST_RULES_STEPS = ALERT_WINDOW_STEPS + ALERT_WINDOWS - 1;
 const ALL_RULES_STEPS = 2 * ALERT_WINDOW_STEPS + ALERT_WINDOWS - 1;
 
-/** One line for each alert, with its figures and rollouts below. */
+/** One line for each alert, with its figures and rollouts below; what several say alike is the last line. */
 export function alertLines({ steps, alerts, unwatched }: RunAlerts): string[] {
-  const lines = alerts.flatMap(linesOf);
+  const shared = sharedPayingText(alerts);
+  const lines = alerts.flatMap((alert) => linesOf(alert, shared));
+  if (shared !== null) lines.push(`  ${shared}`);
   if (steps < ALL_RULES_STEPS) lines.push(`${steps} steps: rules need ${FIRST_RULES_STEPS} or ${ALL_RULES_STEPS}`);
   else if (alerts.length === 0) lines.push(`${steps} steps, no alerts`);
   for (const reason of new Set(unwatched.map((one) => one.reason))) {
@@ -81,12 +83,14 @@ export function checkLines(checks: readonly JudgeCheck[]): string[] {
   });
 }
 
-function linesOf(alert: Alert): string[] {
+function linesOf(alert: Alert, sharedPaying: string | null): string[] {
   const { rule, message, active, rollouts } = alert;
   return [
     `${active ? '!' : ' '} ${rule}, ${alertTime(alert)}: ${message}`,
     `    ${figureTexts(alert).join(' · ')}`,
-    ...[payingText(alert), remedyText(alert)].flatMap((text) => (text === null ? [] : [`    ${text}`])),
+    ...[ownPayingText(alert, sharedPaying), remedyText(alert)].flatMap((text) =>
+      text === null ? [] : [`    ${text}`],
+    ),
     ...(rollouts.length === 0 ? [] : [`    see ${rollouts.map(exampleText).join(', ')}`]),
   ];
 }
@@ -94,8 +98,25 @@ function linesOf(alert: Alert): string[] {
 /** Parts that are named: the first ones, as long as they pay for something. */
 const NAMED_PARTS = 3;
 
+/**
+ * What two alerts or more say pays, as they do whose last windows are the same; `null` = there are no two. The alerts
+ * themselves then leave it out.
+ */
+export function sharedPayingText(alerts: readonly Alert[]): string | null {
+  const counts = new Map<string, number>();
+  for (const text of alerts.flatMap((alert) => payingText(alert) ?? [])) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const [most] = [...counts].sort(([, one], [, other]) => other - one);
+  return most === undefined || most[1] < 2 ? null : most[0];
+}
+
+/** What pays in the window of an alert, unless the shared line says it. */
+export function ownPayingText(alert: Alert, shared: string | null): string | null {
+  const text = payingText(alert);
+  return text === shared ? null : text;
+}
+
 /** What the rewards differ by inside groups, and so what the advantages pay for; `null` = no rollout earned anything. */
-export function payingText({ paying }: Alert): string | null {
+function payingText({ paying }: Alert): string | null {
   if (paying === null) return null;
   const parts = partsInWords(paying.parts, ({ share }) => share).slice(0, NAMED_PARTS);
   const names = parts

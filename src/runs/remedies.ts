@@ -2,7 +2,7 @@
  * Tries changes of a run's recipe on its last rollouts: how much less the rollouts that show an alert would earn,
  * compared with the others. It replays recorded facts, so it needs no judge.
  */
-import type { Composers } from '../families/composers.ts';
+import { BUILT_IN, type Composers } from '../families/composers.ts';
 import type { RecipeValues } from './gaps.ts';
 import { type ReplayRow, replayGroup } from './replay-group.ts';
 
@@ -25,6 +25,9 @@ export type GroupToReplay<Row extends ReplayRow = ReplayRow> = {
   readonly shows: readonly boolean[];
 };
 
+/** A compose field with another value. */
+export type FieldChange = { readonly field: string; readonly value: string | number | boolean };
+
 /** Changes that help less than this share of the range are not named. */
 const SMALL = 0.02;
 
@@ -39,7 +42,9 @@ export function bestRemedy(
   width: number,
 ): Remedy | null {
   let best: { readonly remedy: Remedy; readonly gain: number } | null = null;
-  for (const change of changesOf(recipes, composers)) {
+  const last = [...recipes.values()].at(-1);
+  for (const { field, value } of last === undefined ? [] : remedyChanges(last, composers)) {
+    const change = { [field]: value };
     const changed = new Map([...recipes].map(([digest, recipe]) => [digest, { ...recipe, ...change }]));
     const remedy = replayed(groups, recipes, changed, change, composers);
     const gain = lossOf(remedy.shown) - Math.max(0, lossOf(remedy.others));
@@ -48,17 +53,18 @@ export function bestRemedy(
   return best?.remedy ?? null;
 }
 
-/** The changes that the family proposes for the last recipe of the run. */
-function changesOf(recipes: ReadonlyMap<string, RecipeValues>, composers: Composers): readonly object[] {
-  const last = [...recipes.values()].at(-1);
-  return last === undefined ? [] : (composers.of(last).monitor?.remedies?.(last) ?? []);
+/** The single changes that the family knows for a recipe: one compose field each, with a value that differs. */
+export function remedyChanges(recipe: RecipeValues, composers: Composers = BUILT_IN): readonly FieldChange[] {
+  return Object.entries(composers.of(recipe).stricter?.(recipe) ?? {})
+    .filter(([field, value]) => recipe[field] !== value)
+    .map(([field, value]) => ({ field, value }));
 }
 
 function replayed(
   groups: readonly GroupToReplay[],
   recipes: ReadonlyMap<string, RecipeValues>,
   changed: ReadonlyMap<string, RecipeValues>,
-  change: object,
+  change: Remedy['change'],
   composers: Composers,
 ): Remedy {
   const [shown, others] = [new Sums(), new Sums()];
@@ -69,7 +75,7 @@ function replayed(
       (shows[n] === true ? shown : others).add(before.reward, after.reward);
     }
   }
-  return { change: { ...change }, rollouts: shown.count + others.count, shown: shown.means, others: others.means };
+  return { change, rollouts: shown.count + others.count, shown: shown.means, others: others.means };
 }
 
 /** By how much the mean reward falls. */

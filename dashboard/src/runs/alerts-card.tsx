@@ -1,6 +1,13 @@
 /** The alerts of a run: what each says, its figures, and the rollouts that show it; and the checks of its judge. */
 import { useEffect } from 'preact/hooks';
-import { alertTime, figureTexts, payingText, remedyText, UNWATCHED_WORDS } from '../../../src/runs/alert-text.ts';
+import {
+  alertTime,
+  figureTexts,
+  ownPayingText,
+  remedyText,
+  sharedPayingText,
+  UNWATCHED_WORDS,
+} from '../../../src/runs/alert-text.ts';
 import type { Alert, Unwatched } from '../../../src/runs/alerts.ts';
 import type { RunAlertsReply } from '../../../src/wire/alerts.ts';
 import type { RunDetail } from '../../../src/wire/runs.ts';
@@ -38,6 +45,7 @@ type AlertsCardProps = {
 
 function AlertsCard({ run, alerts, unwatched }: AlertsCardProps) {
   const active = alerts.filter((alert) => alert.active);
+  const paying = sharedPayingText(alerts);
   return (
     <section class="card" aria-label="Alerts">
       <header class="card-head">
@@ -49,9 +57,10 @@ function AlertsCard({ run, alerts, unwatched }: AlertsCardProps) {
       </header>
       <ul class="alerts">
         {alerts.map((alert) => (
-          <AlertItem key={alert.rule} run={run} alert={alert} />
+          <AlertItem key={alert.rule} run={run} alert={alert} sharedPaying={paying} />
         ))}
       </ul>
+      {paying !== null && <p>{sentence(paying)}</p>}
       {unwatched.length > 0 && (
         <details class="alerts-unwatched">
           <summary>{plural(unwatched.length, 'rule')} not watched</summary>
@@ -68,8 +77,10 @@ function AlertsCard({ run, alerts, unwatched }: AlertsCardProps) {
   );
 }
 
-function AlertItem({ run, alert }: { run: string; alert: Alert }) {
-  const [paying, remedy] = [payingText(alert), remedyText(alert)];
+type AlertItemProps = { readonly run: string; readonly alert: Alert; readonly sharedPaying: string | null };
+
+function AlertItem({ run, alert, sharedPaying }: AlertItemProps) {
+  const [paying, remedy] = [ownPayingText(alert, sharedPaying), remedyText(alert)];
   return (
     <li class={alert.active ? 'is-active' : ''}>
       <p>

@@ -59,6 +59,13 @@ export const carrComposer = withVotes(
       groupVote: carrVote,
       combine: combineCarr,
       monitor: carrMonitor,
+      stricter: ({ eta }) =>
+        ({
+          variant: 'positive_only',
+          connected: true,
+          punish_ill_formed: true,
+          eta: eta / 2,
+        }) satisfies Partial<CarrRecipe>,
       gaps: (before, after, changed) => [
         ...changed.map((field) => ({ name: `recipe.${field}`, isOpen: () => true })),
         ...finishReasonGaps<CarrFacts>({ before: before.punish_ill_formed, after: after.punish_ill_formed }),

@@ -86,6 +86,13 @@ export const drTuluComposer = withVotes(
       groupVote: () => null,
       combine: combineDrTulu,
       monitor: drTuluMonitor,
+      // Parts that pay for an answer whatever it says.
+      stricter: ({ citation_weight, format_weight, search_turns_weight }) =>
+        ({
+          citation_weight: citation_weight / 2,
+          format_weight: format_weight / 2,
+          search_turns_weight: search_turns_weight / 2,
+        }) satisfies Partial<DrTuluRecipe>,
       gaps: (before, after, changed) => [
         ...changed
           .filter((field) => field !== 'batch' || after.judging === 'batched')

@@ -60,6 +60,12 @@ export const longTraceComposer = withVotes(
       contributions: longTraceSummands,
       groupVote: longTraceVote,
       combine: combineLongTrace,
+      stricter: ({ eta, variant }) =>
+        ({
+          ...(variant === 'chunks' ? {} : { variant: 'positive_only' }),
+          punish_ill_formed: true,
+          eta: eta / 2,
+        }) satisfies Partial<LongTraceRecipe>,
       gaps: (before, after, changed) => [
         ...changed.map((field) => ({ name: `recipe.${field}`, isOpen: () => true })),
         ...finishReasonGaps<LongTraceFacts>({ before: before.punish_ill_formed, after: after.punish_ill_formed }),

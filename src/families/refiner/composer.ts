@@ -11,7 +11,7 @@ import { citationPolicyGaps } from './cites.ts';
 import { composeRefiner, neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
 import { holdoutGaps } from './holdout.ts';
-import { refinerMonitor } from './monitor.ts';
+import { refinerMonitor, stricterRefiner } from './monitor.ts';
 import type { RefinerRecipe } from './recipe.ts';
 import type { RefinerReply, RefinerScore } from './reply.ts';
 import { combineRefiner } from './votes.ts';
@@ -123,6 +123,7 @@ export const refinerComposer = withVotes(
       groupVote: () => null,
       combine: combineRefiner,
       monitor: refinerMonitor,
+      stricter: stricterRefiner,
       gaps: (before, after, changed) => [
         ...changed
           .filter((field) => field !== 'batch' || after.judging === 'batched')

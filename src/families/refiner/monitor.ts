@@ -1,4 +1,4 @@
-/** What the alerts of a run watch in the refiner family. Imports no schema, like the composer. */
+/** What the alerts of a run watch in the refiner family, and what a recipe that is gamed may change. Imports no schema, like the composer. */
 import { countedScore } from '../../family/criterion-evidence.ts';
 import type { Monitor, Observations } from '../../family/monitor.ts';
 import type { RefinerFacts } from './facts.ts';
@@ -25,15 +25,24 @@ export const refinerMonitor: Monitor<RefinerRecipe, RefinerFacts> = {
   }),
   observe: (facts) => (facts.has_answer ? { criteria_met: criteriaMet(facts), ...citationsOf(facts) } : NO_ANSWER),
   criteriaShares,
-  remedies: (recipe) => [
-    ...(recipe.negatives_require_positive ? [] : [{ negatives_require_positive: true }]),
-    ...(recipe.own_positives_required === true ? [] : [{ own_positives_required: true }]),
-    ...(recipe.padding_lowers_citation === true ? [] : [{ padding_lowers_citation: true }]),
-    ...(recipe.citation_metric === 'precision_squared' ? [] : [{ citation_metric: 'precision_squared' as const }]),
-    ...(recipe.citation_weight < PAYING_WEIGHT ? [{ citation_weight: BALANCED_WEIGHT }] : []),
-    ...(recipe.citation_weight > PAYING_WEIGHT ? [{ citation_weight: recipe.citation_weight / 2 }] : []),
-  ],
 };
+
+/** Guards first: of two changes that help alike, the alerts name the first. */
+export function stricterRefiner(recipe: RefinerRecipe) {
+  const { citation_weight: weight, citations = 'allowed' } = recipe;
+  return {
+    negatives_require_positive: true,
+    own_positives_required: true,
+    ...(recipe.judge_static ? { padding_lowers_citation: true } : {}),
+    citation_metric: 'precision_squared',
+    ...(citations === 'allowed' ? { citations: 'required' } : {}),
+    ...(weight === PAYING_WEIGHT ? {} : { citation_weight: weight < PAYING_WEIGHT ? BALANCED_WEIGHT : weight / 2 }),
+    static_weight: recipe.static_weight / 2,
+    uncited_ok: 'exclude',
+    citation_not_applicable: 'zero',
+    unverified_quote: 'zero',
+  } as const satisfies Partial<RefinerRecipe>;
+}
 
 const NO_ANSWER: Observations = { criteria_met: 0, cited: 0, uncited: 0, citations: 0, irrelevant: 0 };
 

@@ -1,13 +1,15 @@
 /** The alerts of a run: each rule on a run that earns its reward in the way that the rule names, and on one that does not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
+import { BUILT_IN, RECIPES, type Recipe, rewardRange } from '../../../src/families/composers.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/families/refiner/facts.ts';
 import { dividedCriteria } from '../../../src/families/refiner/holdout.ts';
+import { familyOf } from '../../../src/families/registry.ts';
 import { type AlertFigure, RANK_FIGURES } from '../../../src/runs/alert-figures.ts';
 import { ALERT_RULES, type AlertRule, RULES } from '../../../src/runs/alert-rules.ts';
 import { alertLines } from '../../../src/runs/alert-text.ts';
 import { AlertWatch, type CountedRow, type RunAlerts } from '../../../src/runs/alerts.ts';
+import { remedyChanges } from '../../../src/runs/remedies.ts';
 import type { AnswerCounts, RolloutCounts } from '../../../src/runs/rollout-counts.ts';
 import { FAMILIES_OF_FACTS, rowsOf, syntheticRun } from './synthetic-rows.ts';
 
@@ -226,6 +228,26 @@ describe('a rule', () => {
   });
 });
 
+describe('changes that are tried', () => {
+  it.each(Object.entries(RECIPES))('%s: compose fields with values that fit it and keep its range', (_, recipe) => {
+    for (const { field, value } of remedyChanges(recipe)) {
+      expect(BUILT_IN.of(recipe).recipe.fields[field], field).toBe('compose');
+      const read = familyOf(recipe).recipe.schema.safeParse({ ...recipe, [field]: value });
+      expect(read.success, `${field}=${value}`).toBe(true);
+      expect(new Map(Object.entries(recipe)).get(field)).not.toBe(value);
+      if (read.success && typeof value !== 'number') expect(rewardRange(read.data)).toEqual(rewardRange(recipe));
+    }
+  });
+
+  it('are none for a recipe that has them all, nor padding where the judge does not read it', () => {
+    const fields = (recipe: Recipe) => remedyChanges(recipe).map(({ field }) => field);
+    expect(fields({ ...RECIPE, judge_static: false })).not.toContain('padding_lowers_citation');
+    expect(fields(RECIPES['refiner-guarded'])).toEqual(['citation_weight', 'static_weight', 'unverified_quote']);
+    expect(fields({ ...RECIPE, citations: 'forbidden' })).not.toContain('citations');
+    expect(fields(RECIPES['grpo-tcr'])).toEqual([]);
+  });
+});
+
 describe('alerts', () => {
   it('has none for a run that learns what it is meant to learn', () => {
     const alerts = watched((progress) => (progress < 0.4 ? POOR : GOOD));
@@ -255,9 +277,12 @@ describe('alerts', () => {
     expect(gap?.rollouts).toHaveLength(3);
     for (const { reward, reference } of gap?.rollouts ?? []) expect(reward).toBeGreaterThan((reference ?? 10) + 2);
     expect(gap?.remedy).toMatchObject({ change: { own_positives_required: true }, rollouts: 16 });
-    expect(alertLines(alerts).join('\n')).toMatch(
-      /! reference_gap, since step 8: the reward rose, .*\n.*\n.*\n {4}try /u,
-    );
+    const lines = alertLines(alerts);
+    expect(lines.join('\n')).toMatch(/! reference_gap, since step 8: the reward rose, .*\n.*\n {4}try /u);
+    // All alerts are about the same steps, so one line says what pays.
+    expect(lines.filter((line) => line.includes('inside groups the rewards differ by'))).toEqual([
+      '  inside groups the rewards differ by citation 100 %',
+    ]);
   });
 
   it.each<[AlertRule, Shape]>([
