@@ -7,8 +7,10 @@ import {
   mayBeName,
   negatesIn,
 } from './languages.ts';
-import { spellingsOf } from './name-spellings.ts';
+import { monthNames, monthNumber, quarterOf, spellingsOf } from './name-spellings.ts';
 import { hashAmbiguous } from './number-scanner.ts';
+import { isInDate, isInName, isSameQuantity, otherValues, type WrittenNumber } from './quantities.ts';
+import type { SourceTokens } from './source-index.ts';
 import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash } from './token-hash.ts';
 import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
@@ -47,6 +49,8 @@ export class ClaimTerms {
   language: Language | null = null;
   /** The languages of the claim and its sources, whose negations count. */
   negations = 0;
+  /** 1 for each term whose places in a source must be asked for: a number in digits, or a month. */
+  mayDiffer = new Uint8Array(64);
   /** 1 for each term that reverses or limits a statement. */
   reversing = new Uint8Array(64);
   /** English word lists apply. */
@@ -55,6 +59,10 @@ export class ClaimTerms {
   private pointMayGroup = false;
   /** The claim is about its writer or asks a question. */
   personal = false;
+  /** The text of the claim, without marks that are no part of it. */
+  private text = '';
+  /** Keys and values for `putLater`, in turn. */
+  private readonly later: number[] = [];
   // The hash table: `values` holds term + 1, -(term + 1) for an opposite, and 0 for a free slot.
   keys = new Int32Array(256);
   values = new Int32Array(256);
@@ -68,6 +76,7 @@ export class ClaimTerms {
     const tokens = this.tokens;
     tokens.clear();
     const plain = withoutMarks(claim);
+    this.text = plain;
     appendTokens(tokens, plain, 0, plain.length);
     this.prepare(tokens.count);
     const language = languageOf(tokens, 0, tokens.count, plain) ?? sourceLanguage;
@@ -107,6 +116,8 @@ export class ClaimTerms {
       if (known > 0) this.termOfToken[i] = known - 1;
       else this.addTerm(claim, i, hash, kind);
     }
+    for (let i = 0; i < this.later.length; i += 2) this.put(this.later[i] ?? 0, this.later[i + 1] ?? 0);
+    this.later.length = 0;
   }
 
   /** Returns term + 1 for the stem hash of a term, -(term + 1) for that of an opposite, and 0 for any other. */
@@ -117,6 +128,23 @@ export class ClaimTerms {
       if (value === 0 || this.keys[slot] === hash) return value;
       slot = (slot + 1) & this.mask;
     }
+  }
+
+  /** Whether a token of a source that equals a number of the claim has its sign, currency and unit too. */
+  acceptsNumber(term: number, token: number, tokens: TokenList, source: SourceTokens): boolean {
+    const number = tokens.numberOf(token);
+    // A number word (twelve), or the name of a month for its number.
+    if (number < 0) return true;
+    const written = writtenNumber(tokens, number, source.text, source.offset);
+    const own = this.tokens.numberOf(this.firstToken[term] ?? 0);
+    // The claim has the name of the month of a date.
+    if (own < 0) return numberWordValue(this.tokens.hashes[this.firstToken[term] ?? 0] ?? 0) >= 0 || isInDate(written);
+    return isSameQuantity(this.numberOfClaim(own), written);
+  }
+
+  /** The text of a number of the claim. */
+  numberOfClaim(number: number): WrittenNumber {
+    return writtenNumber(this.tokens, number, this.text);
   }
 
   /** Whether a token of the claim negates. */
@@ -134,15 +162,27 @@ export class ClaimTerms {
     this.termOfToken[token] = term;
     this.firstToken[term] = token;
     this.reversing[term] = 0;
+    this.mayDiffer[term] = kind & NUMBER;
     const value = term + 1;
     this.put(hash, value);
     if ((kind & NUMBER) !== 0) {
-      this.addSpellings(this.numberAt(token), hash, value);
+      const number = this.numberOfClaim(this.tokens.numberOf(token));
+      if (isInName(number)) this.nameOfToken[token] = 1;
+      if (isInDate(number)) for (const month of monthNames(number.value)) this.putLater(month, value);
+      for (const other of otherValues(number)) this.putLater(hashNumber(other), value);
+      this.addSpellings(number.value, hash, value);
       return;
     }
     const number = numberWordValue(hash);
     if (number >= 0) this.put(hashNumber(number), value);
     if ((kind & CAPITALISED) !== 0) for (const spelling of spellingsOf(hash)) this.put(spelling, value);
+    const month = this.isBesideNumber(token) ? monthNumber(hash) : 0;
+    if (month > 0) {
+      this.putLater(hashNumber(month), value);
+      this.mayDiffer[term] = 1;
+    }
+    const quarter = quarterOf(this.tokens.hashes[token - 1] ?? 0, hash, this.tokens.hashes[token + 1] ?? 0);
+    if (quarter !== 0) this.putLater(quarter, value);
     if (!this.readsEnglish) return;
     if (!this.onlyLooksListed(claim, token)) {
       for (const opposite of oppositesOf(hash)) this.put(opposite, -value);
@@ -150,6 +190,15 @@ export class ClaimTerms {
     }
     const bare = unprefixed(claim, this.tokens.starts[token] ?? 0, this.tokens.ends[token] ?? 0);
     if (bare !== 0) this.put(bare, -value);
+  }
+
+  /** Whether a number is the token before or after. */
+  private isBesideNumber(token: number): boolean {
+    const { kinds, count } = this.tokens;
+    return (
+      (token > 0 && ((kinds[token - 1] ?? 0) & NUMBER) !== 0) ||
+      (token + 1 < count && ((kinds[token + 1] ?? 0) & NUMBER) !== 0)
+    );
   }
 
   /** Adds the other spellings of a number: its word, and with a point that may be a decimal point or not. */
@@ -168,17 +217,9 @@ export class ClaimTerms {
     }
   }
 
-  /** Returns the value of a number token, by bisection. */
-  private numberAt(token: number): number {
-    const { numberTokens, numberValues, numberCount } = this.tokens;
-    let low = 0;
-    let high = numberCount - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((numberTokens[middle] ?? 0) < token) low = middle + 1;
-      else high = middle;
-    }
-    return numberValues[low] ?? Number.NaN;
+  /** Adds a key after those of all terms: what a term is also called must not hide another term. */
+  private putLater(hash: number, value: number): void {
+    this.later.push(hash, value);
   }
 
   /** Adds a key unless it exists. A term replaces an opposite of another term. */
@@ -218,6 +259,7 @@ export class ClaimTerms {
       this.nameOfToken = new Uint8Array(size);
       this.reversing = new Uint8Array(size);
       this.firstToken = new Int32Array(size);
+      this.mayDiffer = new Uint8Array(size);
     }
     this.termCount = 0;
     this.personal = false;
@@ -231,6 +273,17 @@ export class ClaimTerms {
       this.values = new Int32Array(size);
     }
   }
+}
+
+/** A number of a list of tokens, in the text that the list was made from. */
+export function writtenNumber(tokens: TokenList, number: number, text: string, offset = 0): WrittenNumber {
+  const token = tokens.numberTokens[number] ?? 0;
+  return {
+    text,
+    start: (tokens.starts[token] ?? 0) - offset,
+    end: (tokens.ends[token] ?? 0) - offset,
+    value: tokens.numberValues[number] ?? Number.NaN,
+  };
 }
 
 /** Marks that are no part of a claim: leftover citation marks ("[3]", "[^2]", "[2–5]"), and numbers of a list. */

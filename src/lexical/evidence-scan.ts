@@ -94,6 +94,7 @@ export class EvidenceScan {
         value = terms.find(hash);
         if (value === 0) continue;
       }
+      if (value > 0 && terms.mayDiffer[value - 1] === 1 && !terms.acceptsNumber(value - 1, i, tokens, source)) continue;
       while (i >= nextSentence) {
         sentence++;
         nextSentence = sentence + 1 < source.endSentence ? (sentenceTokens[sentence + 1] ?? 0) : source.endToken;

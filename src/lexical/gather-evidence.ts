@@ -3,10 +3,11 @@
  * how probably they support it.
  */
 import type { Span } from '../text/span.ts';
-import { ClaimTerms } from './claim-terms.ts';
+import { ClaimTerms, writtenNumber } from './claim-terms.ts';
 import { hasContentWord } from './content-words.ts';
 import { EvidenceScan } from './evidence-scan.ts';
 import type { Language } from './languages.ts';
+import { isSameQuantity } from './quantities.ts';
 import { RELEVANT_COVERAGE, relevantSources, type SourceShare, sumOf } from './relevance.ts';
 import { EvidenceIndex, type SourceTokens } from './source-index.ts';
 import {
@@ -73,6 +74,10 @@ const MAX_KEPT_HITS = 1 << 16;
 // Numbers in this range are years, not rounded numbers: 1940 is not a rounded 1937.
 const FIRST_YEAR = 1000;
 const LAST_YEAR = 2200;
+/** Least whole number that may be rounded: a smaller one counts things. */
+const LEAST_ROUNDED = 10;
+/** Relative error of doubles that is no difference: 0.125 rounds to 0.13. */
+const ROUNDING_ERROR = 1e-9;
 
 function newWorkspace(): { readonly terms: ClaimTerms; readonly scan: EvidenceScan } {
   return { terms: new ClaimTerms(), scan: new EvidenceScan() };
@@ -211,16 +216,17 @@ function isAnywhere(scan: EvidenceScan, term: number): boolean {
 
 /** Marks the terms that a source has anywhere, in its title, or as a number before rounding. */
 function knownTerms(
-  { tokens: own, termOfToken, termCount }: ClaimTerms,
+  terms: ClaimTerms,
   { found, anywhere }: TermMarks,
   tokens: TokenList,
   source: SourceTokens,
 ): Uint8Array {
+  const { tokens: own, termOfToken, termCount } = terms;
   const known = new Uint8Array(termCount);
   for (let t = 0; t < termCount; t++) known[t] = (found[t] ?? 0) | (anywhere[t] ?? 0);
   for (let n = 0; n < own.numberCount && n < MAX_ROUNDED_NUMBERS; n++) {
     const term = termOfToken[own.numberTokens[n] ?? 0] ?? 0;
-    if (known[term] === 0 && isRounded(own.numberValues[n] ?? Number.NaN, tokens, [source])) known[term] = 1;
+    if (known[term] === 0 && isRounded(terms, n, tokens, [source])) known[term] = 1;
   }
   return known;
 }
@@ -237,8 +243,9 @@ function missingNumbers(
   for (let n = 0; n < own.numberCount; n++) {
     const token = own.numberTokens[n] ?? 0;
     if (isAnywhere(scan, terms.termOfToken[token] ?? 0)) continue;
+    if (terms.nameOfToken[token] === 1) continue;
+    if (n < MAX_ROUNDED_NUMBERS && isRounded(terms, n, tokens, sources)) continue;
     const value = own.numberValues[n] ?? Number.NaN;
-    if (n < MAX_ROUNDED_NUMBERS && isRounded(value, tokens, sources)) continue;
     const start = own.starts[token] ?? 0;
     const end = own.ends[token] ?? 0;
     missing.push({ start, end, value: Number.isNaN(value) ? claim.slice(start, end) : String(value) });
@@ -246,18 +253,23 @@ function missingNumbers(
   return missing;
 }
 
-/** Returns whether a number of the sources rounds to `value`, at its number of significant digits (at least two). */
-function isRounded(value: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
-  if (!(value > 0) || (value >= FIRST_YEAR && value <= LAST_YEAR)) return false;
-  let unit = 1;
-  while (unit < 1e15 && value % (unit * 10) === 0) unit *= 10;
-  if (value !== Math.floor(value)) unit = value * 10 === Math.floor(value * 10) ? 0.1 : 0.01;
-  // A number with a last digit other than 0 is exact.
-  if (unit === 1 || value < unit * 10) return false;
+/**
+ * Returns whether a number of the sources rounds to a number of the claim: it differs by half of its last written place
+ * at most. Noughts at the end of a whole number are no written places, except of its first two digits.
+ */
+function isRounded(terms: ClaimTerms, number: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
+  const value = terms.tokens.numberValues[number] ?? Number.NaN;
+  let place = terms.tokens.numberPlaces[number] ?? 1;
+  if (!(value > 0) || (place === 1 && value >= FIRST_YEAR && value <= LAST_YEAR)) return false;
+  while (place >= 1 && value % (place * 10) === 0 && value >= place * 100) place *= 10;
+  if (place === 1 && value < LEAST_ROUNDED) return false;
+  const most = (place / 2) * (1 + ROUNDING_ERROR);
   for (const source of sources) {
     for (let n = source.firstNumber; n < source.endNumber; n++) {
       const other = tokens.numberValues[n] ?? Number.NaN;
-      if (other !== value && Math.abs(other - value) <= unit / 2) return true;
+      if (other === value || !(Math.abs(other - value) <= most)) continue;
+      if (isSameQuantity(terms.numberOfClaim(number), writtenNumber(tokens, n, source.text, source.offset)))
+        return true;
     }
   }
   return false;

@@ -1,9 +1,15 @@
-/** Words that name the same thing and share no stem: months and their abbreviations, places and their adjectives. */
+/** Words that name the same thing and share no stem: months, quarters of a year, places and their adjectives. */
 import { stemOf } from './token-hash.ts';
 
+/** From January on, in English, German, French, Spanish and Italian, without accents. */
 const MONTHS =
-  'jan january,feb february,mar march,apr april,jun june,jul july,aug august,sep sept september,oct october,' +
-  'nov november,dec december';
+  'jan january januar janvier enero gennaio,feb february februar fevrier febrero febbraio,mar march marz marzo,' +
+  'apr april avril abril aprile,may mai mayo maggio,jun june juni juin junio giugno,jul july juli juillet julio luglio,' +
+  'aug august aout agosto,sep sept september septembre septiembre settembre,oct october oktober octobre octubre ottobre,' +
+  'nov november novembre noviembre,dec december dezember decembre diciembre dicembre';
+
+const QUARTERS = 'q1 first,q2 second,q3 third,q4 fourth';
+const QUARTER = stemOf('quarter');
 
 /** English adjectives of places. "Granite from Cornwall" and "Cornish granite" say the same. */
 const PLACES =
@@ -23,7 +29,7 @@ const PLACES_WITH_N =
 
 /** The stems of all spellings of a name, by the stem of each. */
 const SPELLINGS: ReadonlyMap<number, readonly number[]> = new Map(
-  `${MONTHS},${PLACES},${PLACES_WITH_N}`.split(',').flatMap((name) => {
+  `${MONTHS},${QUARTERS},${PLACES},${PLACES_WITH_N}`.split(',').flatMap((name) => {
     const stems = name.split(' ').map(stemOf);
     return stems.map((stem) => [stem, stems] as const);
   }),
@@ -35,3 +41,33 @@ export function spellingsOf(stem: number): readonly number[] {
 }
 
 const NONE: readonly number[] = [];
+
+/** The number of each month, by the stems of its names. */
+const NUMBER_BY_MONTH: ReadonlyMap<number, number> = new Map(
+  MONTHS.split(',').flatMap((names, month) => names.split(' ').map((name) => [stemOf(name), month + 1] as const)),
+);
+
+/** Returns the number of a month by the stem of its name, or 0. */
+export function monthNumber(stem: number): number {
+  return NUMBER_BY_MONTH.get(stem) ?? 0;
+}
+
+/** Returns the stems of the names of a month. */
+export function monthNames(month: number): readonly number[] {
+  return MONTH_NAMES[month - 1] ?? NONE;
+}
+
+const MONTH_NAMES = MONTHS.split(',').map((names) => names.split(' ').map(stemOf));
+
+/** Returns the stem of "q3" for the words "third quarter", given one of them and its neighbours; 0 for other words. */
+export function quarterOf(before: number, stem: number, after: number): number {
+  const ordinal = after === QUARTER ? stem : stem === QUARTER ? before : 0;
+  return ordinal === 0 ? 0 : (QUARTER_BY_ORDINAL.get(ordinal) ?? 0);
+}
+
+const QUARTER_BY_ORDINAL: ReadonlyMap<number, number> = new Map(
+  QUARTERS.split(',').map((names) => {
+    const [quarter = '', ordinal = ''] = names.split(' ');
+    return [stemOf(ordinal), stemOf(quarter)] as const;
+  }),
+);

@@ -4,6 +4,8 @@ import { addUnit, HASH_SEED, hashNumber } from './token-hash.ts';
 const COMMA = 0x2c;
 const POINT = 0x2e;
 const SPACE = 0x20;
+/** The decimal point of British journals: 61·4. */
+const MIDDLE_DOT = 0xb7;
 /** Marks the hash of "1.280", which is 1280 in some languages and 1.28 in others. */
 const AMBIGUOUS = 0x3c6ef372;
 
@@ -19,9 +21,10 @@ export function hashAmbiguous(withoutPoint: number): number {
 const MAX_EXACT_DIGITS = 15;
 
 /**
- * Reads one number written in digits. Thousands: "1,200", "1.200.000", "1 200". Decimals: "1.5", and "1,5" with one or
- * two digits and no further comma. Chinese and Japanese magnitudes: "4万", "3万5000". Ordinal endings and the s of
- * "1990s" belong to the number; sign and currency do not.
+ * Reads one number written in digits. Thousands: "1,200", "1.200.000", "1 200", and "1,50,000" as in India. Decimals:
+ * "1.5", "1·5", and "1,5" with one or two digits and no further comma. Magnitudes: "4万", "3万5000", "5k", "$1.2m",
+ * "890M", "1.2B". Ordinal endings and the s of "1990s" belong to the number; sign and currency do not. Of a date with
+ * points ("27.05.1937") each part is a number.
  */
 export class NumberScanner {
   /** Offset of the first character after the number. */
@@ -30,6 +33,8 @@ export class NumberScanner {
   value = 0;
   /** Hash of the value, or of the digits if the value is NaN. */
   hash = 0;
+  /** Size of the last written place: 0.1 for "4.5", 1 for "1,200", 100,000 for "$1.2m". */
+  place = 1;
 
   private digits = 0;
   private raw = 0;
@@ -38,6 +43,7 @@ export class NumberScanner {
   scan(text: string, at: number, limit: number): void {
     this.end = at;
     this.value = 0;
+    this.place = 1;
     this.digits = 0;
     this.raw = HASH_SEED;
     const first = this.readDigits(text, limit);
@@ -45,7 +51,11 @@ export class NumberScanner {
     let fraction = 0;
     let odd = false;
     let ambiguous = false;
-    if (separator === POINT) {
+    if (separator === POINT && isInPointedDate(text, at, this.end, limit)) {
+      // The next part is the next number.
+    } else if (separator === MIDDLE_DOT) {
+      fraction = this.readGroup(text, limit);
+    } else if (separator === POINT) {
       fraction = this.readGroup(text, limit);
       let regular = fraction === 3 && first <= 3;
       while (this.atGroup(text, limit, POINT)) {
@@ -64,6 +74,8 @@ export class NumberScanner {
           fraction = this.readGroup(text, limit);
       } else if (separator === COMMA && isDecimalComma(text, this.end + 1, limit)) {
         fraction = this.readGroup(text, limit);
+      } else if (separator === COMMA && first <= 2 && isIndianGroup(text, this.end, limit)) {
+        while (this.atGroup(text, limit, COMMA)) this.readGroup(text, limit);
       }
     }
     this.end = afterOrdinal(text, this.end, limit);
@@ -74,8 +86,22 @@ export class NumberScanner {
     }
     const digits = this.value;
     if (fraction > 0) this.value /= 10 ** fraction;
-    const scaled = this.scaleBySigns(text, limit);
+    this.place = 10 ** -fraction;
+    const scaled = this.scaleBySigns(text, limit) || this.scaleBySuffix(text, at, limit);
     this.hash = ambiguous && !scaled ? hashAmbiguous(digits) : hashNumber(this.value);
+  }
+
+  /** Applies the letter of "5k", "890M", "$1.2m" and "£3b". Returns whether there was one. */
+  private scaleBySuffix(text: string, at: number, limit: number): boolean {
+    const { end } = this;
+    if (end >= limit || (end + 1 < limit && unitClass(text.charCodeAt(end + 1)) === LETTER)) return false;
+    const letters = isAmount(text, at) ? LETTERS_OF_AMOUNTS : MAGNITUDE_LETTERS;
+    const factor = letters.get(text.charAt(end));
+    if (factor === undefined) return false;
+    this.end++;
+    this.value = scaled(this.value, factor);
+    this.place *= factor;
+    return true;
   }
 
   /** Applies the magnitudes of "4万" and "3万5000". Returns whether there was one. */
@@ -97,6 +123,7 @@ export class NumberScanner {
         factor = magnitudeSign(text, this.end, limit);
       } else factor = next;
     }
+    if (this.value !== 0) this.place *= Math.max(1, (total + value) / this.value);
     this.value = total + value;
     return true;
   }
@@ -151,6 +178,63 @@ function magnitudeSign(text: string, at: number, limit: number): number {
   const factor = MAGNITUDE_SIGNS.get(text.charCodeAt(at)) ?? 0;
   const isPrefix = factor !== 1e4 && factor !== 1e8 && at + 1 < limit && UNITS_OF_PREFIX.includes(text.charAt(at + 1));
   return isPrefix ? 0 : factor;
+}
+
+/** Letters of magnitude that are written against the digits: 5k, 890M, 7B. A small m is a metre unless it is money. */
+const MAGNITUDE_LETTERS: ReadonlyMap<string, number> = new Map([
+  ['k', 1e3],
+  ['K', 1e3],
+  ['M', 1e6],
+  ['B', 1e9],
+]);
+const LETTERS_OF_AMOUNTS: ReadonlyMap<string, number> = new Map([
+  ...MAGNITUDE_LETTERS,
+  ['m', 1e6],
+  ['b', 1e9],
+  ['t', 1e12],
+  ['T', 1e12],
+]);
+const CURRENCY_SIGNS = '$€£¥₹₩₽₺₪₴₦₱฿';
+
+/** Returns whether a currency sign is before the number at `at`. */
+function isAmount(text: string, at: number): boolean {
+  if (at === 0) return false;
+  const before = text.charAt(at - 1) === ' ' && at > 1 ? text.charAt(at - 2) : text.charAt(at - 1);
+  return CURRENCY_SIGNS.includes(before);
+}
+
+/** Multiplies without the error of doubles: 8.2 million is 8,200,000. */
+export function scaled(value: number, factor: number): number {
+  const product = value * factor;
+  const rounded = Math.round(product * 1e3) / 1e3;
+  return Math.abs(product - rounded) <= product * 1e-12 ? rounded : product;
+}
+
+/** Returns whether the digits `text[at, end)` are part of a date with points: 27.05.1937. */
+function isInPointedDate(text: string, at: number, end: number, limit: number): boolean {
+  const isPair = (from: number): boolean =>
+    digitAt(text, from, limit) && !digitAt(text, digitAt(text, from + 1, limit) ? from + 2 : from + 1, limit);
+  const endOf = (from: number): number => (digitAt(text, from + 1, limit) ? from + 2 : from + 1);
+  const isYear = (from: number): boolean =>
+    (text.charCodeAt(from) === 0x31 || text.charCodeAt(from) === 0x32) &&
+    threeDigits(text, from + 1, limit) &&
+    !(text.charCodeAt(from + 4) === POINT && digitAt(text, from + 5, limit));
+  if (end - at > 2) return false;
+  const follows = (from: number): boolean => text.charCodeAt(from) === POINT && isYear(from + 1);
+  if (follows(end)) return at >= 2 && text.charCodeAt(at - 1) === POINT && digitAt(text, at - 2, limit);
+  return isPair(end + 1) && follows(endOf(end + 1)) && !(at >= 1 && text.charCodeAt(at - 1) === POINT);
+}
+
+/** Returns whether groups of two digits and a last one of three follow, as in 1,50,000. */
+function isIndianGroup(text: string, at: number, limit: number): boolean {
+  let pairs = 0;
+  let from = at;
+  for (; pairs < 6 && text.charCodeAt(from) === COMMA; pairs++, from += 3) {
+    if (threeDigits(text, from + 1, limit))
+      return pairs > 0 && !(text.charCodeAt(from + 4) === COMMA && digitAt(text, from + 5, limit));
+    if (!digitAt(text, from + 1, limit) || !digitAt(text, from + 2, limit)) return false;
+  }
+  return false;
 }
 
 /** Returns whether "12 500" may begin at `at`: no other number stands before it, as in a row of numbers. */

@@ -1,3 +1,4 @@
+import { scaled } from './number-scanner.ts';
 import { hashNumber, stemOf } from './token-hash.ts';
 import { numberWordValue } from './word-lists.ts';
 
@@ -33,6 +34,8 @@ export class TokenList {
   numberCount = 0;
   numberTokens: Int32Array;
   numberValues: Float64Array;
+  /** The size of the last written place of each number. */
+  numberPlaces: Float64Array;
   /** Whether tokens have kinds. Claims need them; sources do not. */
   readonly marksKinds: boolean;
 
@@ -45,6 +48,7 @@ export class TokenList {
     this.sentenceTokens = new Int32Array((expectedTokens >> 3) + 8);
     this.numberTokens = new Int32Array((expectedTokens >> 4) + 8);
     this.numberValues = new Float64Array((expectedTokens >> 4) + 8);
+    this.numberPlaces = new Float64Array((expectedTokens >> 4) + 8);
   }
 
   clear(): void {
@@ -71,14 +75,16 @@ export class TokenList {
     this.count = n + 1;
   }
 
-  pushNumber(value: number, hash: number, start: number, end: number): void {
+  pushNumber(value: number, place: number, hash: number, start: number, end: number): void {
     const n = this.numberCount;
     if (n === this.numberTokens.length) {
       this.numberTokens = grown(this.numberTokens, new Int32Array(n * 2));
       this.numberValues = grown(this.numberValues, new Float64Array(n * 2));
+      this.numberPlaces = grown(this.numberPlaces, new Float64Array(n * 2));
     }
     this.numberTokens[n] = this.count;
     this.numberValues[n] = value;
+    this.numberPlaces[n] = place;
     this.numberCount = n + 1;
     this.push(hash, start, end, NUMBER);
   }
@@ -102,12 +108,25 @@ export class TokenList {
       ? (this.numberValues[this.numberCount - 1] ?? Number.NaN)
       : numberWordValue(this.hashes[last] ?? 0);
     if (!(base >= 0)) return false;
-    const value = base * factor;
+    const place = isNumber ? (this.numberPlaces[this.numberCount - 1] ?? 1) : 1;
+    const value = scaled(base, factor);
     const from = this.starts[last] ?? 0;
     this.count = last;
     if (isNumber) this.numberCount--;
-    this.pushNumber(value, hashNumber(value), from, end);
+    this.pushNumber(value, place * factor, hashNumber(value), from, end);
     return true;
+  }
+
+  /** Index of the number of a token, by bisection; -1 if the token is no number. */
+  numberOf(token: number): number {
+    let low = 0;
+    let high = this.numberCount - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.numberTokens[middle] ?? 0) < token) low = middle + 1;
+      else high = middle;
+    }
+    return this.numberCount > 0 && this.numberTokens[low] === token ? low : -1;
   }
 
   /** Whether the last token of the text is a number. */

@@ -5,10 +5,10 @@
  * non-ASCII, apostrophes, marks that end sentences), which `appendTokens` then reads from the text itself.
  */
 import { isStrongStop } from '../text/sentences.ts';
-import { ASCII_FOLD, SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
+import { ASCII_FOLD, LETTER, SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
 import { NumberScanner } from './number-scanner.ts';
 import { addUnit, HASH_FACTOR, HASH_SEED } from './token-hash.ts';
-import { PERCENT, type TokenList } from './token-list.ts';
+import { CAPITALISED, PERCENT, type TokenList } from './token-list.ts';
 import { appendUncommonWord, finishPlainWords } from './word-tokens.ts';
 
 // Local names: V8 compiles a module's own constants into the code but loads an imported one at every use, which doubled
@@ -298,7 +298,12 @@ function appendUnusual(list: TokenList, text: string, at: number, to: number, ro
   breaks.beforeToken(list, text, at);
   if (role >= FIRST_DIGIT && role < FIRST_LETTER) {
     scanner.scan(text, at, to);
-    list.pushNumber(scanner.value, scanner.hash, at, scanner.end);
+    const quarter = quarterAt(text, at, scanner.end, to);
+    if (quarter !== 0) {
+      list.push(quarter, at, scanner.end + 1, CAPITALISED);
+      return scanner.end + 1;
+    }
+    list.pushNumber(scanner.value, scanner.place, scanner.hash, at, scanner.end);
     return scanner.end;
   }
   if (role >= FIRST_LETTER || unitClass(text.charCodeAt(at)) !== SINGLE) {
@@ -312,4 +317,22 @@ function appendUnusual(list: TokenList, text: string, at: number, to: number, ro
     list.push(addUnit(HASH_SEED, unit), i, i + 1, 0);
   }
   return i;
+}
+
+const FIRST_QUARTER = 0x31;
+const LAST_QUARTER = 0x34;
+
+/** Returns the hash of "q3" for a "3Q" at `at`, and 0 for any other number. */
+function quarterAt(text: string, at: number, end: number, to: number): number {
+  const digit = text.charCodeAt(at);
+  if (end !== at + 1 || digit < FIRST_QUARTER || digit > LAST_QUARTER || end >= to || text.charAt(end) !== 'Q')
+    return 0;
+  return end + 1 < to && unitClass(text.charCodeAt(end + 1)) === LETTER && !isDigit(text, end + 1)
+    ? 0
+    : addUnit(addUnit(HASH_SEED, 0x71), digit);
+}
+
+function isDigit(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 48 && unit <= 57;
 }

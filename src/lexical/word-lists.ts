@@ -93,9 +93,11 @@ export function isJoinedPrefix(hash: number): boolean {
 const AFTER_DIGITS: readonly (readonly [power: number, words: string])[] = [
   [2, 'hundred hundreds'],
   [3, 'thousand thousands tausend mille mil тыс тысяча тысячи тысяч'],
-  [6, 'million millions mio millionen millon millones mln млн миллион миллиона миллионов'],
+  [5, 'lakh lakhs'],
+  [6, 'mn million millions mio millionen millon millones mln млн миллион миллиона миллионов'],
+  [7, 'crore crores'],
   [9, 'billion billions bn mrd milliarde milliarden milliard milliards mld млрд миллиард миллиарда миллиардов'],
-  [12, 'trillion trillions billionen billones трлн триллион триллиона триллионов'],
+  [12, 'tn trillion trillions billionen billones трлн триллион триллиона триллионов'],
 ];
 const POWERS_AFTER_DIGITS = hashTable(
   AFTER_DIGITS.flatMap(([power, words]) => words.split(' ').map((word) => [hashWord(word), power] as const)),

@@ -205,7 +205,7 @@ function appendFoldedWord(list: TokenList, scanner: NumberScanner, text: string,
     // The word is a number in full-width digits.
     scanner.scan(folded, 0, folded.length);
     if (scanner.end === folded.length) {
-      list.pushNumber(scanner.value, scanner.hash, start, end);
+      list.pushNumber(scanner.value, scanner.place, scanner.hash, start, end);
       return;
     }
   }

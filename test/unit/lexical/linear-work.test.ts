@@ -25,6 +25,13 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['lone surrogates', '\ud800'],
   ['nearly equal sentences', 'The old bridge of stone fell down! '],
   ['line breaks', 'x\n\n'],
+  ['one number over and over', '5 '],
+  ['amounts that fall', 'fell -$5m, '],
+  ['percentages', '45 percent '],
+  ['Indian groups', '1,50,'],
+  ['dates with points', '27.05.1937 '],
+  ['middle dots', '1·5'],
+  ['identifiers', 'GPT-4 '],
 ];
 
 describe('a megabyte of hostile text takes linear time', () => {

@@ -1,0 +1,133 @@
+/** Spellings of numbers: magnitudes, rounding, dates and percentages agree; another currency, unit or sign does not. */
+import { describe, expect, it } from 'vitest';
+import { type ClaimEvidence, gatherEvidence, indexSources, supportVerdict } from '../../../src/lexical/index.ts';
+
+function gather(claim: string, source: string): ClaimEvidence {
+  return gatherEvidence(indexSources([{ text: source }]), claim, [0]);
+}
+
+function missing(claim: string, source: string): string[] {
+  return gather(claim, source).missing_numbers.map(({ value }) => value);
+}
+
+describe('a number is found in another spelling', () => {
+  it.each([
+    ['In Q2 they sold for $740M.', 'In Q2 they sold for $740,000,000.'],
+    ['Revenue was $1.2bn.', 'Revenue was $1,200,000,000.'],
+    ['Revenue was $1.2B.', 'Revenue was 1.2 billion dollars.'],
+    ['Revenue was £3m.', 'Revenue was 3 million.'],
+    ['It sold 5k units.', 'It sold 5,000 units.'],
+    ['8.2m people live there.', '8.2 million people live there.'],
+    ['8.2 million people live there.', '8.2m people live there.'],
+    ['It cost 3 Mrd. Euro.', 'It cost €3 billion.'],
+    ['It has 4万 people.', 'It has 40,000 people.'],
+    ['It has 1.5 lakh people.', 'It has 1,50,000 people.'],
+    ['It has 2 crore users.', 'It has 20 million users.'],
+    ['The test found 72.3% of cases.', 'The test found 72·3% of cases.'],
+    ['The test found 72·3% of cases.', 'The test found 72.3% of cases.'],
+    ['45% voted.', 'A share of 0.45 voted.'],
+    ['A share of 0.45 voted.', '45% voted.'],
+    ['It is 5 km long.', 'It is 5 kilometres long.'],
+    ['It grew by 12 percent.', 'It grew by 12 per cent.'],
+  ])('%s is found in: %s', (claim, source) => {
+    expect(missing(claim, source)).toEqual([]);
+  });
+});
+
+describe('a rounded number is within half of its last written place', () => {
+  it.each([
+    ['Turnout came to 80% of voters.', 'Turnout came to 79.58% of voters.'],
+    ['It is 3.14 exactly.', 'It is 3.14159.'],
+    ['About 0.05 g was found.', 'About 0.048 g was found.'],
+    ['It cost $2 million.', 'It cost $1,953,000.'],
+    ['About 1.2 million came.', 'Exactly 1,183,204 came.'],
+  ])('%s is found in: %s', (claim, source) => {
+    expect(missing(claim, source)).toEqual([]);
+  });
+
+  it.each([
+    ['Usage was 80%.', 'Usage was 78.9%.', '80'],
+    ['It cost 5.0 thousand.', 'It cost 5,400.', '5000'],
+    ['It is 3.1 m.', 'It is 3.2 m.', '3.1'],
+    ['There were 3 people.', 'There were 2.9 people.', '3'],
+    ['It opened in 1940.', 'It opened in 1940.4.', '1940'],
+  ])('%s is not found in: %s', (claim, source, value) => {
+    expect(missing(claim, source)).toEqual([value]);
+  });
+});
+
+describe('dates and quarters', () => {
+  it.each([
+    ['Sie fuhr am 14. März 1962 zuerst.', 'Sie fuhr am 14.03.1962 zuerst.'],
+    ['Sie fuhr am 14.03.1962 zuerst.', 'Sie fuhr am 14. März 1962 zuerst.'],
+    ['It opened on 27 May 1937.', 'Opened: 1937-05-27.'],
+    ['It opened on 1937-05-27.', 'It opened on May 27, 1937.'],
+    ['It opened on 5/27/1937.', 'It opened on May 27, 1937.'],
+    ['In Q3 profit rose.', 'In the third quarter profit rose.'],
+    ['In the third quarter profit rose.', 'In Q3 profit rose.'],
+    ['In 3Q profit rose.', 'In Q3 profit rose.'],
+  ])('%s is found in: %s', (claim, source) => {
+    const evidence = gather(claim, source);
+    expect(evidence.missing_numbers).toEqual([]);
+    expect(evidence.missing_names).toEqual([]);
+  });
+
+  it('another month is another date, and another quarter another name', () => {
+    expect(missing('Sie fuhr am 14.03.1962 zuerst.', 'Sie fuhr am 14. Juni 1962 zuerst.')).toEqual(['3']);
+    expect(gather('In Q4 profit rose.', 'In Q3 profit rose.').missing_names).toHaveLength(1);
+  });
+
+  it('a version with points stays one number', () => {
+    expect(missing('Version 1.2.3 is out.', 'Version 1.2.4 is out.')).toEqual(['1.2.3']);
+  });
+});
+
+describe('a number with another currency, unit or sign is missing', () => {
+  it.each([
+    ['The grant was €6 million in 2021.', 'The grant was $6 million in 2021.', '6000000'],
+    ['It cost A$5.', 'It cost US$5.', '5'],
+    ['It cost 20 euros.', 'It cost 20 USD.', '20'],
+    ['It is 5 km long.', 'It is 5 miles long.', '5'],
+    ['It took 5 days.', 'It took 5 weeks.', '5'],
+    ['The change was 3%.', 'The change was -3%.', '3'],
+    ['The change was -3%.', 'The change was 3%.', '3'],
+    ['It was −5 °C at noon.', 'It was 5 °C at noon.', '5'],
+    ['45% voted.', 'A share of 0.46 voted.', '45'],
+    ['Revenue was $890M.', 'Revenue was $890,000.', '890000000'],
+  ])('%s against: %s', (claim, source, value) => {
+    const evidence = gather(claim, source);
+    expect(evidence.missing_numbers.map((one) => one.value)).toEqual([value]);
+    expect(supportVerdict(evidence.support)).not.toBe('full');
+  });
+
+  it.each([
+    ['It cost US$5 million.', 'It cost $5 million.'],
+    ['It cost 5 million euros.', 'It cost €5 million.'],
+    ['It cost 5 million.', 'It cost €5 million.'],
+    ['Profit fell by 5%.', 'Profit changed by -5%.'],
+    ['Profit: -5%.', 'Profit fell by 5 percent.'],
+    ['It was -5 °C.', 'It was −5 °C.'],
+    ['It lasted from 2019-2020.', 'It lasted from 2019 to 2020.'],
+    ['It takes 3-5 people.', 'It takes 3 to 5 people.'],
+    ['It cost 5 million dollars.', 'Rents were €5 million, and the bridge cost $5 million.'],
+  ])('%s is found in: %s', (claim, source) => {
+    expect(missing(claim, source)).toEqual([]);
+  });
+});
+
+describe('digits of a name', () => {
+  it.each([
+    ['COVID-19 spread.', 'A virus spread.', 'COVID-19'],
+    ['It uses 5G now.', 'It uses radio now.', '5'],
+    ['It runs GPT-4 now.', 'It runs GPT-3 now.', '4'],
+    ['The A4 is long.', 'The road is long.', 'A4'],
+  ])('%s: a missing name, no missing number', (claim, source, name) => {
+    const evidence = gather(claim, source);
+    expect(evidence.missing_numbers).toEqual([]);
+    expect(evidence.missing_names.map(({ start, end }) => claim.slice(start, end))).toEqual([name]);
+  });
+
+  it('a year after a prefix is a number', () => {
+    expect(missing('Mid-1990s trams ran.', 'Trams ran.')).toEqual(['1990']);
+  });
+});
