@@ -6,6 +6,7 @@ import type { FindingSink } from './findings.ts';
 import { isIdSeparator, isIdUnit } from './tags.ts';
 import type { CitedId, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
+import { isFurtherPlace, type WrittenId, writtenIds } from './written-ids.ts';
 
 /** The ids of one citation so far. A citation may hold several spans of ids. */
 export type IdReading = {
@@ -50,9 +51,9 @@ export function readIdsIn(
   findings: FindingSink,
   offset = 0,
 ): void {
-  const ids = reading.ids;
   let i = from;
   let separated = false;
+  let last: Span = { start: from, end: from };
   while (i <= to && !reading.full) {
     while (i < to && isSpace(text.charCodeAt(i))) i++;
     const start = i;
@@ -63,32 +64,52 @@ export function readIdsIn(
     if (start === end) {
       // An empty entry of a list is malformed. An empty list is not: the caller reports `citation_no_id`.
       if (separated || i < to) findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
-    } else if (reading.read === MAX_IDS_PER_CITATION) {
-      const rest = { start: span.start, end: to + offset };
-      findings.add({ reason: 'citation_id_malformed', in: 'response', span: rest, claim });
-      reading.full = true;
-    } else {
-      reading.read++;
-      const cited = text.slice(start, end);
-      const source = citedSource(sources, cited);
-      const id = source === null ? cited : (sources.list[source]?.id ?? cited);
-      if (source === null && !isWellFormedId(id)) {
-        findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
-      }
-      if (id !== cited) findings.add({ reason: 'citation_url_alias', in: 'response', span, claim });
-      if (ids.length > 0 && reading.seen === null) reading.seen = new Set(ids.map((cited) => cited.id));
-      if (reading.seen?.has(id)) {
-        findings.add({ reason: 'citation_id_repeated', in: 'response', span, claim });
-      } else {
-        reading.seen?.add(id);
-        if (source === null) findings.add({ reason: 'citation_id_unknown', in: 'response', span, claim });
-        ids.push({ id, span, source });
+    } else if (!isFurtherPlace(text, { start, end }, last)) {
+      for (const written of writtenIds(text, { start, end }, sources)) {
+        last = written.span;
+        if (!addId(reading, written, sources, claim, findings, offset, to)) break;
       }
     }
     if (i >= to) break;
     i++;
     separated = true;
   }
+}
+
+/** Adds one id. Returns false if the citation is full. */
+function addId(
+  reading: IdReading,
+  { id: cited, span: place }: WrittenId,
+  sources: SourceSet,
+  claim: number,
+  findings: FindingSink,
+  offset: number,
+  to: number,
+): boolean {
+  const { ids } = reading;
+  const span = { start: place.start + offset, end: place.end + offset };
+  if (reading.read === MAX_IDS_PER_CITATION) {
+    const rest = { start: span.start, end: to + offset };
+    findings.add({ reason: 'citation_id_malformed', in: 'response', span: rest, claim });
+    reading.full = true;
+    return false;
+  }
+  reading.read++;
+  const source = citedSource(sources, cited);
+  const id = source === null ? cited : (sources.list[source]?.id ?? cited);
+  if (source === null && !isWellFormedId(id)) {
+    findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
+  }
+  if (id !== cited) findings.add({ reason: 'citation_url_alias', in: 'response', span, claim });
+  if (ids.length > 0 && reading.seen === null) reading.seen = new Set(ids.map((cited) => cited.id));
+  if (reading.seen?.has(id)) {
+    findings.add({ reason: 'citation_id_repeated', in: 'response', span, claim });
+  } else {
+    reading.seen?.add(id);
+    if (source === null) findings.add({ reason: 'citation_id_unknown', in: 'response', span, claim });
+    ids.push({ id, span, source });
+  }
+  return true;
 }
 
 function isWellFormedId(id: string): boolean {

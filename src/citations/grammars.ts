@@ -26,9 +26,9 @@ export type MarkerGrammar = {
   readonly open: string;
   readonly close: string;
   /**
-   * When the marks make a marker. `always`. `known_or_digit`: each id is known or is a word with a digit, since `[…]` has
-   * other uses. `like_sources`: each id is known or has the form of a source's id (id-forms.ts), since most parentheses
-   * are none.
+   * When the marks make a marker. `always`. `like_sources`: each id is known or has the form of a source's id
+   * (id-forms.ts), since most parentheses are none. `known_or_digit`: or is a word with a digit, since `[…]` has other
+   * uses. Years alone, `[2004]`, are none unless sources have such ids.
    */
   readonly when: 'always' | 'known_or_digit' | 'like_sources';
 };

@@ -15,9 +15,12 @@ import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
+import { writtenIds } from './written-ids.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
 const MAX_MARKER_CHARS = 1024;
+
+const YEAR_DIGITS = 4;
 
 type Run = { readonly span: Span; readonly ids: readonly Span[] };
 
@@ -152,6 +155,7 @@ export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
   if (rule === null) return true;
   if (text.charCodeAt(inside.end + 1) === 0x28) return false;
   let ids = 0;
+  let years = 0;
   let start = inside.start;
   for (let i = inside.start; i <= inside.end; i++) {
     if (i < inside.end && !isIdSeparator(text.charCodeAt(i))) continue;
@@ -160,8 +164,9 @@ export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
     if (id.end === id.start) continue;
     ids++;
     if (!rule.isId(text, id)) return false;
+    if (rule.isYear(text, id)) years++;
   }
-  return ids > 0 || rule.mayBeEmpty;
+  return ids > years || (ids === 0 && rule.mayBeEmpty);
 }
 
 /** What a grammar asks of the words between its marks; `null` = the marks alone make a marker. */
@@ -169,20 +174,41 @@ export type IdRule = {
   /** Whether marks without a word are a marker, which then lacks an id. */
   readonly mayBeEmpty: boolean;
   readonly isId: (text: string, id: Span) => boolean;
+  /** Whether an id is the year of a publication: marks around years alone make no marker. */
+  readonly isYear: (text: string, id: Span) => boolean;
 } | null;
 
 /** The rule of a grammar, made once for an answer. */
 export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
   if (when === 'always') return null;
-  const isLikeSources = when === 'like_sources' ? idRecogniser(sources) : null;
+  const isLikeSources = idRecogniser(sources);
+  const mayBeAnyWord = when === 'known_or_digit';
+  let hasYearIds: boolean | null = null;
   return {
-    mayBeEmpty: isLikeSources === null,
+    mayBeEmpty: mayBeAnyWord,
     isId(text, id) {
-      if (isLikeSources === null && isWordWithDigit(text, id)) return true;
+      if (mayBeAnyWord && isWordWithDigit(text, id)) return true;
       const word = text.slice(id.start, id.end);
-      return isLikeSources?.(word) === true || citedSource(sources, word) !== null;
+      if (isLikeSources(word) || citedSource(sources, word) !== null) return true;
+      return writtenIds(text, id, sources).length > 1;
+    },
+    isYear(text, id) {
+      if (!isYearAt(text, id)) return false;
+      hasYearIds ??= [...sources.byId.keys()].some((key) => isYearAt(key, { start: 0, end: key.length }));
+      return !hasYearIds;
     },
   };
+}
+
+/** A number of four digits from 1000 to 2099, or two with a dash between them. */
+function isYearAt(text: string, { start, end }: Span): boolean {
+  for (let i = start; i < end; i++) {
+    const isJoint = i - start === YEAR_DIGITS;
+    if (isJoint ? !'-–'.includes(text.charAt(i)) : !isAsciiDigit(text.charCodeAt(i))) return false;
+  }
+  const length = end - start;
+  if (length !== YEAR_DIGITS && length !== 2 * YEAR_DIGITS + 1) return false;
+  return text[start] === '1' || (text[start] === '2' && text[start + 1] === '0');
 }
 
 function isWordWithDigit(text: string, span: Span): boolean {

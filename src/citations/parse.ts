@@ -10,6 +10,7 @@ import { MAX_SOURCES } from '../limits.ts';
 import { hasContent } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
+import { pageKey } from '../text/url.ts';
 import { type AnswerLimits, answerLimits } from './answer-limits.ts';
 import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
 import { markDuplicates } from './duplicates.ts';
@@ -19,7 +20,7 @@ import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readLinkClaims } from './link-claims.ts';
 import { readMarkerClaims } from './marker-claims.ts';
 import { uncitedStatements } from './statements.ts';
-import type { Claim, Finding, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
+import type { CitedId, Claim, Finding, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
 
 /** A claim that cites more sources than this is `ids_shotgun`. */
 export const SHOTGUN_IDS_PER_CLAIM = 5;
@@ -160,9 +161,13 @@ function reportClaims(
   }
 }
 
-/** Returns whether a claim is `ids_shotgun`. One address that several sources share counts once. */
+/** Returns whether a claim is `ids_shotgun`. One address that several sources share counts once, a range does not. */
 export function citesMany({ ids }: Claim, { list }: SourceSet): boolean {
-  const written = ids.filter(({ span }, n) => ids[n - 1]?.span.start !== span.start).length;
+  const pageOf = ({ id, source }: CitedId): string => pageKey((source === null ? undefined : list[source]?.url) ?? id);
+  const written = ids.filter((cited, n) => {
+    const before = ids[n - 1];
+    return before?.span.start !== cited.span.start || pageOf(before) !== pageOf(cited);
+  }).length;
   if (written > SHOTGUN_IDS_PER_CLAIM) return true;
   if (written < SHOTGUN_SOURCES || written < SHOTGUN_SHARE * list.length) return false;
   return new Set(ids.flatMap(({ source }) => source ?? [])).size >= SHOTGUN_SHARE * list.length;

@@ -24,6 +24,8 @@ export type Pointer = {
   readonly title?: string | null;
   /** Index of the source among the sources of the request. */
   readonly position?: number | null;
+  /** The answer names a source, such as the number 9 of two results, that it does not have: the citation is invented. */
+  readonly isMissing?: boolean;
   /** Text of the source, as far as the answer carries it. */
   readonly text?: string | null;
   /** Text that must be in the source, and its offsets there. */
@@ -58,7 +60,9 @@ export class AnswerSources {
 
   /** The id to write for a citation. */
   idOf(pointer: Pointer): string {
-    if (this.#given === null) return this.#ownId(pointer);
+    if (this.#given === null) {
+      return pointer.isMissing === true ? (writableId(keyOf(pointer)) ?? 'unknown') : this.#ownId(pointer);
+    }
     const place = this.#placeOf(this.#given, pointer);
     const source = place === null ? undefined : this.#given.list[place];
     if (place === null || source === undefined) {

@@ -20,9 +20,10 @@ export const markdown: AnswerFormat = {
     const path = typeof value === 'string' ? [] : ['content'];
     const { claims } = parseResponse(text, sourcesFromList([]), { grammar: 'link', answer: 'whole' });
     for (const { span, element, ids, text: claim } of claims) {
-      const pointers = ids.map(
-        ({ id }): Pointer => ({ path, id, url: /^https?:/i.test(id) ? id : null, position: null }),
-      );
+      const pointers = ids.map(({ id }): Pointer => {
+        const isAddress = /^https?:/i.test(id);
+        return { path, id, url: isAddress ? id : null, position: null, isMissing: !isAddress };
+      });
       draft.hide({ start: start + Math.max(span.end, element.start), end: start + element.end });
       draft.cite({ start: start + span.start, end: start + span.end }, pointers, path, claim);
     }

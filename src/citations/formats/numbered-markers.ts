@@ -25,9 +25,9 @@ export function readNumberedMarkers(
 ): boolean {
   const { claims } = parseResponse(text, set, { grammar: 'bracket', answer: 'whole' });
   for (const { span, element, ids, text: claim } of claims) {
-    const pointers = ids.map(
-      ({ id, source }): Pointer => (source === null ? { path, id } : (sources[source] ?? { path, id })),
-    );
+    const pointers = ids.map(({ id, source }): Pointer => {
+      return (source === null ? undefined : sources[source]) ?? { path, id, isMissing: true };
+    });
     const place = { start: start + span.start, end: start + span.end };
     draft.hide({ start: start + Math.max(span.end, element.start), end: start + element.end });
     draft.cite(place, pointers, path, claim);

@@ -1,0 +1,137 @@
+/** What may stand in a citation: ranges, lists, places in a source, years, and ids that no source has. */
+import { describe, expect, it } from 'vitest';
+import { type GrammarName, parseResponse, sourcesFromList } from '../../../lib/citations.ts';
+import { readCitedAnswer } from '../../../src/citations/formats/read-answer.ts';
+import { expectLinear, GROWTH } from '../linear-growth.ts';
+
+/** The claims of a text, each with its ids; an id that no source has ends with `?`. */
+function claimsIn(text: string, ids: readonly string[], grammar: GrammarName = 'bracket'): [string, string][] {
+  const sources = sourcesFromList(ids.map((id) => ({ id, text: 'x' })));
+  return parseResponse(text, sources, { grammar, answer: 'whole' }).claims.map(({ text, ids }) => [
+    text,
+    ids.map(({ id, source }) => (source === null ? `${id}?` : id)).join(' '),
+  ]);
+}
+
+const NUMBERS = ['1', '2', '3'];
+
+describe('a range', () => {
+  it.each([
+    ['It opened [1-3].', NUMBERS, '1 2 3'],
+    ['It opened [2–3].', NUMBERS, '2 3'],
+    ['It opened [1 — 2].', NUMBERS, '1 2'],
+    ['It opened [S1-S3].', ['S1', 'S2', 'S3'], 'S1 S2 S3'],
+    ['It opened [S1–3].', ['S1', 'S2', 'S3'], 'S1 S2 S3'],
+    ['It opened [01-02].', ['01', '02'], '01 02'],
+    ['It opened [1, 2-3].', NUMBERS, '1 2 3'],
+    ['It opened [2-4].', NUMBERS, '2 3 4?'],
+    ['It opened [1-3].', ['1-3', '1', '2', '3'], '1-3'],
+    ['It opened [pc-010].', ['pc-010', 'pc-011'], 'pc-010'],
+    ['It opened [3-1].', NUMBERS, '3-1?'],
+    ['It opened [7-9].', NUMBERS, '7-9?'],
+    ['It opened [S1-T3].', ['S1', 'T3'], 'S1-T3?'],
+    ['It opened [1-900].', NUMBERS, '1-900?'],
+  ])('%s of %j cites %s', (text, ids, cited) => {
+    expect(claimsIn(text, ids)).toEqual([['It opened', cited]]);
+  });
+
+  it('of all sources is a shotgun like a list of them', () => {
+    const sources = sourcesFromList(['1', '2', '3', '4'].map((id) => ({ id, text: 'x' })));
+    expect(parseResponse('It opened [1-4].', sources, { grammar: 'bracket' }).counts.ids_shotgun).toBe(1);
+    expect(parseResponse('It opened [1-2].', sources, { grammar: 'bracket' }).counts.ids_shotgun).toBeUndefined();
+  });
+});
+
+describe('ids joined by a word', () => {
+  it.each([
+    ['It opened [1 and 2].', '1 2'],
+    ['It opened [1 & 3].', '1 3'],
+    ['It opened [1, 2 und 3].', '1 2 3'],
+  ])('%s', (text, cited) => {
+    expect(claimsIn(text, NUMBERS)).toEqual([['It opened', cited]]);
+  });
+
+  it.each(['It opened [rock and roll].', 'It opened [1 and others].', 'It opened [2 of 3].'])('not in %s', (text) => {
+    expect(claimsIn(text, NUMBERS)).toEqual([]);
+  });
+});
+
+describe('a place in the source', () => {
+  it.each<[string, GrammarName, string]>([
+    ['It opened【1†L10-L12】.', 'lenticular', '1'],
+    ['It opened【2†source】.', 'lenticular', '2'],
+    ['It opened【1†L10, L14】.', 'lenticular', '1'],
+    ['It opened【1†L10, 2†L14】.', 'lenticular', '1 2'],
+    ['It opened【9†L10】.', 'lenticular', '9?'],
+    ['It opened [1†L10].', 'bracket', '1'],
+    ['It opened [L10].', 'bracket', 'L10?'],
+  ])('%s', (text, grammar, cited) => {
+    expect(claimsIn(text, NUMBERS, grammar)).toEqual([['It opened', cited]]);
+  });
+
+  it('is part of an id that a source has', () => {
+    expect(claimsIn('It opened【4:0†source】.', ['4:0†source'], 'lenticular')).toEqual([['It opened', '4:0†source']]);
+  });
+});
+
+describe('a year', () => {
+  it.each([
+    ['Yan [2004] found it [1].', NUMBERS, [['Yan [2004] found it', '1']]],
+    ['It lasted [1914-1918] [1].', NUMBERS, [['It lasted [1914-1918]', '1']]],
+    ['It opened [1937, 1938].', NUMBERS, []],
+    ['It opened [1937].', ['1937'], [['It opened', '1937']]],
+    ['It opened [1937].', ['1001', '1002'], [['It opened', '1937?']]],
+    ['It opened [1, 1937].', NUMBERS, [['It opened', '1 1937?']]],
+    ['It opened [4711].', NUMBERS, [['It opened', '4711?']]],
+    ['It opened [937].', NUMBERS, [['It opened', '937?']]],
+  ])('%s with sources %j', (text, ids, claims) => {
+    expect(claimsIn(text, ids)).toEqual(claims);
+  });
+});
+
+describe('an id that no source has', () => {
+  it.each<[string, GrammarName]>([
+    ['It opened [9].', 'bracket'],
+    ['It opened [9][1].', 'bracket'],
+    ['It opened【9】.', 'lenticular'],
+    ['It opened [^9].', 'footnote'],
+    ['It opened <<9>>.', 'guillemet'],
+    ['It opened [ref:9].', 'ref'],
+    ['It opened [9].', 'link'],
+    ['<snippet id=9>It opened.</snippet>', 'snippet'],
+  ])('%s in %s', (text, grammar) => {
+    const sources = sourcesFromList(NUMBERS.map((id) => ({ id, text: 'x' })));
+    expect(parseResponse(text, sources, { grammar, answer: 'whole' }).counts.citation_id_unknown).toBe(1);
+  });
+
+  it('is a marker if it has the form of an id', () => {
+    expect(claimsIn('It opened [doc_zzz] [sic].', ['doc_a1', 'doc_b2'])).toEqual([['It opened', 'doc_zzz?']]);
+  });
+
+  it.each([
+    [
+      'a number beyond the results',
+      {
+        choices: [{ message: { content: 'It opened.[9][2]' } }],
+        search_results: [{ url: 'https://a.b' }, { url: 'https://c.d' }],
+      },
+    ],
+    ['a note that nothing defines', 'It opened.[9] It is [red](https://c.d).'],
+  ])('is no source of a cited answer: %s', (_name, answer) => {
+    const read = readCitedAnswer(answer, undefined, null);
+    if (!read.ok || read.value.sources === null) throw new Error('expected an answer with sources of its own');
+    const { response, sources } = read.value;
+    expect(sources.map(({ id }) => id)).not.toContain('9');
+    expect(parseResponse(response, sourcesFromList(sources)).counts.citation_id_unknown).toBe(1);
+  });
+});
+
+it.each(['1-', '1 and ', '1†L1,', '[1-2]', '[2004]', '1–2, '])('takes linear time: %s', (unit) => {
+  const sources = sourcesFromList(NUMBERS.map((id) => ({ id, text: 'x' })));
+  const repeated = (count: number): string => `[${unit.repeat(count)}`;
+  expectLinear(
+    (text) => parseResponse(text, sources, { grammar: 'bracket' }),
+    repeated(Math.ceil(1_000_000 / GROWTH / unit.length)),
+    repeated(Math.ceil(1_000_000 / unit.length)),
+  );
+});
