@@ -1,7 +1,8 @@
 /**
  * JudgeDesk: the Durable Object that makes the judge calls of all isolates. The class only connects the platform with
  * the classes of desk/, which decide about queueing, retries and storage. An AbortSignal cannot cross RPC, so a caller
- * passes its deadline, and a call outlives its caller.
+ * passes its deadline, and a call outlives its caller: `ctx.waitUntil` keeps the object in memory until the call ends
+ * (durable_object_io_tasks_prevent_eviction, the default since the compatibility date 2026-10-01).
  *
  * Calls in progress, slots, breakers and remembered failures are in memory. Losing them costs at most a second call;
  * finished judgments are in SQLite.
@@ -214,6 +215,7 @@ export class JudgeDesk extends DurableObject<Environment> {
       kv: this.#kv,
       signing,
       analytics: this.env.ANALYTICS,
+      keepAlive: (work) => this.ctx.waitUntil(work),
       now,
     });
     return this.#calls;

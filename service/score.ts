@@ -6,7 +6,7 @@ import { canonicalJson } from '../src/digest.ts';
 import type { ResolvedRecipe } from '../src/families/resolve.ts';
 import type { Rollout } from '../src/family/rollout.ts';
 import type { InputProblem } from '../src/input-problem.ts';
-import { JUDGE_DEADLINE_MS, type ObtainOptions, type ObtainTimings } from '../src/judgments/obtain.ts';
+import { CALLER_DEADLINE_MS, type ObtainOptions, type ObtainTimings } from '../src/judgments/obtain.ts';
 import { type JudgingMember, type MemberOfPanel, memberName } from '../src/judgments/panel.ts';
 import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
 import type { Result } from '../src/result.ts';
@@ -148,7 +148,7 @@ export async function withJudges<T>(
 
   const turns = { deadline_ms: SCORING_DEADLINE_MS, elapsed: () => performance.now() };
   const { reply } = await takeTurns(judges, turns, async (judge, left_ms) => {
-    const deadline_ms = Math.min(JUDGE_DEADLINE_MS, left_ms);
+    const deadline_ms = Math.min(CALLER_DEADLINE_MS, left_ms);
     return judgedBy(await attempt(obtainOptions({ judge }, options, platform, deadline_ms)), options);
   });
   return reply;
@@ -163,7 +163,7 @@ async function withPanel<T>(
 ): Promise<JudgedReply<T>> {
   const chosen = choosePanel(panel, platform.backends);
   if (!chosen.ok) return refused(chosen.error);
-  return judgedBy(await attempt(obtainOptions(chosen.value, options, platform, JUDGE_DEADLINE_MS)), options).reply;
+  return judgedBy(await attempt(obtainOptions(chosen.value, options, platform, CALLER_DEADLINE_MS)), options).reply;
 }
 
 type Judging = Pick<ObtainOptions, 'judge' | 'panel'>;

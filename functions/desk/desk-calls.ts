@@ -1,6 +1,6 @@
 /**
  * The judge calls of one desk, single-flight per key: concurrent and retried requests join the call in progress, which
- * ends at its own deadline even if all callers leave. A judgment is looked up in this order:
+ * ends at the limit of its judge (`timeout_s`) even if all callers leave. A judgment is looked up in this order:
  *
  * in progress -> SQLite -> recent failures -> memory -> KV -> earlier owners -> budget, slot, breaker -> judge -> SQLite
  *
@@ -12,17 +12,18 @@
  */
 import canonicalize from 'canonicalize';
 import type { KvJudgmentStore } from '../../lib/kv-store.ts';
+import { CALL_GRACE_MS, MAX_SLOT_WAIT_MS } from '../../service/desk/call-limits.ts';
 import { type PromptMemory, promptBytes } from '../../service/desk/capacity.ts';
 import { type CallEvidence, evidenceOf } from '../../service/desk/circuit-breaker.ts';
 import {
   CIRCUIT_OPEN,
-  DEADLINE_MISSED,
   DESK_FULL,
   JUDGE_NOT_HERE,
   NO_SLOT,
   OTHER_JUDGE,
   STILL_RUNNING,
   STORE_BEHIND,
+  TIMED_OUT,
 } from '../../service/desk/desk-failures.ts';
 import type { FailureMemory } from '../../service/desk/failure-memory.ts';
 import { withinMs } from '../../service/within-ms.ts';
@@ -32,19 +33,15 @@ import type { Signing } from '../../src/judgments/issuer.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import { partitionOf } from '../../src/judgments/key.ts';
 import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/make-judgment.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Missed } from '../../src/judgments/store.ts';
 import type { BudgetLeases } from './budget-leases.ts';
 import { CallConnections, type ConnectionGate } from './connection-gate.ts';
 import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } from './desk-figures.ts';
-import { DESK_GRACE_MS, type DeskPlace, type PaidCall } from './desk-messages.ts';
+import type { DeskPlace, PaidCall } from './desk-messages.ts';
 import type { AskedLayouts, EarlierOwners, Succession } from './earlier-layouts.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
 import { type JudgeLane, type JudgeLanes, Ticket } from './judge-lanes.ts';
-
-/** The longest time that a call waits for a slot; calls of queued batches may wait this long. */
-const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
 
 /**
  * The longest time between a caller's miss and the end of its call in which SQLite knows all that this desk has written
@@ -68,6 +65,8 @@ type DeskParts = {
   readonly signing: Signing;
   /** The dataset for data points of calls; absent = none are written. */
   readonly analytics?: AnalyticsEngineDataset | undefined;
+  /** Keeps the object in memory until the work has ended. */
+  readonly keepAlive: (work: Promise<unknown>) => void;
   /** A clock in milliseconds. */
   readonly now: () => number;
 };
@@ -195,6 +194,8 @@ export class DeskCalls {
     // `work` starts a microtask later, when `held` is in the map.
     const held: RunningCall = { result: Promise.resolve().then(run), ticket, project };
     this.#running.set(key, held);
+    // A call may outlive its callers; the object would be evicted without them.
+    this.#parts.keepAlive(held.result.catch(() => undefined));
     this.#partitions.set(partition, (this.#partitions.get(partition) ?? 0) + 1);
     return held;
   }
@@ -283,7 +284,8 @@ export class DeskCalls {
   /** Acquires budget, slot and breaker, calls the judge, and releases them. @param desks number of all desks. */
   async #call(call: PaidCall, lane: JudgeLane, ticket: Ticket, desks: number): Promise<MadeJudgment> {
     if (this.#parts.bridged.isFull) return { ok: false, failure: STORE_BEHIND };
-    const waits_ms = Math.min(Math.max(call.deadline_ms, JUDGE_DEADLINE_MS), MAX_DESK_WAIT_MS);
+    // Callers that leave meanwhile come back and join: the call keeps its place in the queue for them.
+    const waits_ms = Math.min(Math.max(call.deadline_ms, lane.timeout_ms), MAX_SLOT_WAIT_MS);
     const open = lane.breaker.peek();
     if (!open.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: open.retry_after_s } };
     const estimate = Math.ceil(promptBytes(call.request) / BYTES_PER_TOKEN);
@@ -307,12 +309,13 @@ export class DeskCalls {
   }
 
   /**
-   * Calls the judge with the judge's whole deadline, however long the call has waited for a slot or for connections: a
-   * shortened deadline would look like an outage of the judge.
+   * Calls the judge with the judge's whole time, however long the call has waited for a slot or for connections: a
+   * shortened time would look like an outage of the judge.
    */
   async #ask(call: JudgmentCall, lane: JudgeLane, probe: boolean): Promise<MadeJudgment> {
     let evidence: CallEvidence = 'unknown';
     let retryAfter_s: number | undefined;
+    const { timeout_ms } = lane;
     const { name } = lane.judge;
     const started = this.#parts.now();
     try {
@@ -320,11 +323,11 @@ export class DeskCalls {
       const connections = new CallConnections(this.#parts.gate, this.#parts.now, (times) => countHeaders(name, times));
       const making = makeJudgment(
         lane.judge,
-        { key, preimage, request, deadline_ms: JUDGE_DEADLINE_MS, connections },
+        { key, preimage, request, deadline_ms: timeout_ms, connections },
         this.#parts.signing.issuer,
         () => new Date(this.#parts.now()).toISOString(),
       );
-      const made = await unlessStuck(making, connections);
+      const made = await unlessStuck(making, connections, timeout_ms + CALL_GRACE_MS);
       evidence = made.ok ? 'up' : evidenceOf(made.failure);
       retryAfter_s = made.ok ? undefined : made.failure.retry_after_s;
       return made;
@@ -356,13 +359,16 @@ const NO_LAYOUTS: AskedLayouts = { layouts: [], at_ms: 0 };
  * Waits for a judgment. A judge returns by its deadline, counted from its last connection; a stuck one occupies its slot
  * for the grace period at most.
  */
-async function unlessStuck(making: Promise<MadeJudgment>, connections: CallConnections): Promise<MadeJudgment> {
-  const limit_ms = JUDGE_DEADLINE_MS + DESK_GRACE_MS;
+async function unlessStuck(
+  making: Promise<MadeJudgment>,
+  connections: CallConnections,
+  limit_ms: number,
+): Promise<MadeJudgment> {
   for (let left_ms = limit_ms; left_ms > 0; left_ms = limit_ms - connections.quiet_ms) {
     const made = await withinMs(making, left_ms);
     if (made !== 'late') return made;
   }
-  return { ok: false, failure: DEADLINE_MISSED };
+  return { ok: false, failure: TIMED_OUT };
 }
 
 /** The tokens that a call used; 0 if it failed or its server does not count them. */

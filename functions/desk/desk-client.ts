@@ -3,7 +3,8 @@
  * failures. An exception of the desk's own code is a bug and is rethrown.
  */
 
-import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from '../../service/desk/desk-failures.ts';
+import { CALL_GRACE_MS } from '../../service/desk/call-limits.ts';
+import { DESK_FULL, DESK_LATE, DESK_LOST } from '../../service/desk/desk-failures.ts';
 import { traceHeaders } from '../../service/trace-context.ts';
 import { withinMs } from '../../service/within-ms.ts';
 import type { Desk } from '../../src/judgments/desk.ts';
@@ -17,7 +18,7 @@ import type { JudgmentScope } from '../projects/judgment-scope.ts';
 import { rpcFailure } from '../rpc.ts';
 import { CallGatherer } from './call-gatherer.ts';
 import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
-import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods, type DeskPlace } from './desk-messages.ts';
+import { DESK_MESSAGE_VERSION, type DeskMethods, type DeskPlace } from './desk-messages.ts';
 
 /** The binding of the desks, `env.JUDGE_DESK`. */
 export type DeskNamespace = { getByName(name: string): DeskMethods };
@@ -52,7 +53,7 @@ export function createDeskClient(
   const placeOf = (desk: number): DeskPlace => ({ desk, layout, ...(scope === null ? {} : { scope }) });
   const gatherer = new CallGatherer(async (desk, calls) => {
     const message = { v, place: placeOf(desk), payer, calls, trace: traceHeaders() };
-    const wait_ms = Math.max(...calls.map(({ deadline_ms }) => deadline_ms)) + DESK_GRACE_MS;
+    const wait_ms = Math.max(...calls.map(({ deadline_ms }) => deadline_ms)) + CALL_GRACE_MS;
     const sent = await send(async () => await stubOf(desk).judge(message), wait_ms);
     if (!sent.ok) return calls.map(() => sent);
     const { reply } = sent;
@@ -107,7 +108,7 @@ type Sent<T> = { readonly ok: true; readonly reply: T } | { readonly ok: false; 
 export async function send<T>(call: () => Promise<T>, ms: number): Promise<Sent<T>> {
   try {
     const reply = await withinMs(call(), ms);
-    return reply === 'late' ? { ok: false, failure: DEADLINE_MISSED } : { ok: true, reply };
+    return reply === 'late' ? { ok: false, failure: DESK_LATE } : { ok: true, reply };
   } catch (error) {
     const failure = rpcFailure(error);
     if (failure === null) throw error;

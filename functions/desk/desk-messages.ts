@@ -14,10 +14,7 @@ import type { Payer } from '../projects/budgets.ts';
 import type { DeskFigures } from './desk-figures.ts';
 import type { DeskLayout } from './desk-layout.ts';
 
-export const DESK_MESSAGE_VERSION = 5;
-
-/** How much longer than its own deadline a caller waits for the desk. */
-export const DESK_GRACE_MS = 5_000;
+export const DESK_MESSAGE_VERSION = 6;
 
 /** The number of the desk in the layout of its caller. Both determine the desk's share of every judge's slots. */
 export type DeskPlace = {

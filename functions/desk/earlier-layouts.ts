@@ -4,8 +4,8 @@
  * Desk 0 is in every layout and keeps their order.
  */
 import * as z from 'zod';
+import { LONGEST_CALL_MS } from '../../service/desk/call-limits.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Result } from '../../src/result.ts';
 import { send } from './desk-client.ts';
@@ -23,11 +23,11 @@ import { TOGETHER_MS } from './finished-tables.ts';
 /**
  * How long earlier owners are asked. In this time, one after the other:
  * - isolates may still have the old layout: two minutes;
- * - their calls end (`FRESH_MISS_MS`): eight minutes;
+ * - their calls end: `LONGEST_CALL_MS`;
  * - the earlier owner writes their judgments together: `TOGETHER_MS`;
  * - a caller may miss them in KV: a minute; the rest is reserve.
  */
-export const EARLIER_OWNERS_MS = TOGETHER_MS + 15 * 60 * 1000;
+export const EARLIER_OWNERS_MS = LONGEST_CALL_MS + TOGETHER_MS + 7 * 60 * 1000;
 
 const layoutSchema = z.object({ desks: z.int().min(1), few: z.record(z.string(), z.int().min(1)) });
 
@@ -168,7 +168,10 @@ export class EarlierOwners {
       [...Map.groupBy(asked, ({ owner }) => owner)].map(async ([owner, group]) => {
         const open = [...new Set(group.map(({ key }) => key))];
         const message = { v: DESK_MESSAGE_VERSION, place: null, keys: open, wait, successor: layout };
-        const sent = await send(async () => await this.#parts.deskOf(owner).find(message), JUDGE_DEADLINE_MS);
+        const sent = await send(
+          async () => await this.#parts.deskOf(owner).find(message),
+          wait ? LONGEST_CALL_MS : ASK_MS,
+        );
         // A desk of another version of the Worker refuses the message: nothing is known of what it has.
         failure ??= sent.ok ? sent.reply.failure : sent.failure;
         if (!sent.ok || sent.reply.failure !== null) return;

@@ -169,7 +169,7 @@ export class FinishedTables {
    * What KV lacks, oldest first, with what is added meanwhile. A partition comes once, and only if KV has no value of it;
    * so its value is never replaced by one that lacks some of its judgments. If KV has one, its judgments come alone.
    * @param now a clock in milliseconds since 1970.
-   * @param isRunning whether a call of a partition is running: then the partition waits, a minute at most.
+   * @param isRunning whether a call of a partition is running: then the partition waits, `WAIT_FOR_OTHERS_MS` at most.
    */
   *waiting(now: () => number, isRunning: (partition: string) => boolean): Generator<WaitingWrite> {
     const passed = new Set<string>();

@@ -50,7 +50,13 @@ export class Ticket implements SlotTicket {
   }
 }
 
-export type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
+export type JudgeLane = {
+  readonly judge: Judge;
+  /** How long a call may take once it has its slot. */
+  readonly timeout_ms: number;
+  readonly slots: CallSlots;
+  readonly breaker: CircuitBreaker;
+};
 
 /**
  * The lanes of a desk by judge name. Its share of a judge's slots follows from the layout of the desk's own deployment,
@@ -84,11 +90,12 @@ export class JudgeLanes {
     const known = this.#lanes.get(name);
     const backend = this.#backends.get(name);
     if (known !== undefined || backend === undefined) return known;
-    const { judge, slots } = backend;
+    const { judge, slots, timeout_ms } = backend;
     const share = shareOfSlots(slots, this.#desk, ownersOf(layout, judge.model));
     if (share === 0) return undefined;
     const lane = {
       judge,
+      timeout_ms,
       slots: new CallSlots({
         slots: share,
         liveReserve: LIVE_RESERVE_SHARE,
@@ -101,6 +108,6 @@ export class JudgeLanes {
   }
 }
 
-type LaneBackend = Pick<Backends['named'][number], 'judge' | 'slots'>;
+type LaneBackend = Pick<Backends['named'][number], 'judge' | 'slots' | 'timeout_ms'>;
 
 const BREAKER = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };

@@ -1,4 +1,5 @@
 /** How the judgments of a desk go to KV, and how far they may lag behind. */
+import { MAX_TIMEOUT_S } from '../../service/desk/call-limits.ts';
 
 /**
  * Judgments that wait for KV before a desk refuses new work. A desk finishes about 135 judgments/s, so it works through
@@ -13,6 +14,6 @@ export const GATHER_MS = 2_000;
  * How long a judgment waits for running calls of its partition, so that one write takes both: as long as a judge may
  * take.
  */
-export const WAIT_FOR_OTHERS_MS = 60_000;
+export const WAIT_FOR_OTHERS_MS = MAX_TIMEOUT_S * 1000;
 /** Writes to KV at the same time. They enter the gate ahead of calls and leave it two connections. */
 export const KV_PUTS_AT_ONCE = 3;

@@ -4,6 +4,7 @@
  */
 
 import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
+import { MAX_SLOT_WAIT_MS } from '../../service/desk/call-limits.ts';
 import { CallSlots, LIVE_CALLS_PER_BATCH_TURN, LIVE_RESERVE_SHARE } from '../../service/desk/capacity.ts';
 import {
   BREAKER_FAILURES,
@@ -19,14 +20,15 @@ import { withinMs } from '../../service/within-ms.ts';
 import type { Desk, DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
 import { makeJudgment } from '../../src/judgments/make-judgment.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { StoredJudgment } from '../../src/judgments/record.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 
-/** The longest wait for a slot, which calls of a long file may need. */
-const MAX_SLOT_WAIT_MS = 15 * 60 * 1000;
-
-type Lane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
+type Lane = {
+  readonly judge: Judge;
+  readonly timeout_ms: number;
+  readonly slots: CallSlots;
+  readonly breaker: CircuitBreaker;
+};
 
 const now = (): number => performance.now();
 
@@ -39,7 +41,7 @@ export class MemoryDesk implements Desk {
 
   constructor(backends: readonly JudgeBackend[], store: JudgmentStore) {
     this.#store = store;
-    this.#lanes = new Map(backends.map(({ judge, slots }) => [judge.name, laneOf(judge, slots)]));
+    this.#lanes = new Map(backends.map((backend) => [backend.judge.name, laneOf(backend)]));
   }
 
   /** Questions that went to a judge, repeated attempts not counted. */
@@ -83,7 +85,7 @@ export class MemoryDesk implements Desk {
     return reasons === undefined ? reply : { ...reply, reasons };
   }
 
-  async #ask({ key, preimage, request, class: callClass }: JudgmentCall, { judge, slots, breaker }: Lane) {
+  async #ask({ key, preimage, request, class: callClass }: JudgmentCall, { judge, timeout_ms, slots, breaker }: Lane) {
     const open = breaker.peek();
     if (!open.ok) return circuitOpen(open.retry_after_s);
     const { promise: granted, resolve } = Promise.withResolvers<'granted'>();
@@ -97,7 +99,7 @@ export class MemoryDesk implements Desk {
       let retryAfter_s: number | undefined;
       try {
         this.#calls++;
-        const making = { key, preimage, request, deadline_ms: JUDGE_DEADLINE_MS };
+        const making = { key, preimage, request, deadline_ms: timeout_ms };
         const made = await makeJudgment(judge, making, null, () => new Date().toISOString());
         evidence = made.ok ? 'up' : evidenceOf(made.failure);
         retryAfter_s = made.ok ? undefined : made.failure.retry_after_s;
@@ -111,10 +113,11 @@ export class MemoryDesk implements Desk {
   }
 }
 
-function laneOf(judge: Judge, slots: number): Lane {
+function laneOf({ judge, timeout_ms, slots }: JudgeBackend): Lane {
   const breaker = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
   return {
     judge,
+    timeout_ms,
     slots: new CallSlots({
       slots,
       liveReserve: LIVE_RESERVE_SHARE,

@@ -7,6 +7,7 @@
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from '../../functions/desk/connection-gate.ts';
 import { layoutOf, ownerOf, ownersOf } from '../../functions/desk/desk-layout.ts';
 import { GATHER_MS, KV_PUTS_AT_ONCE, MAX_BACKLOG, WAIT_FOR_OTHERS_MS } from '../../functions/desk/store-limits.ts';
+import { DEFAULT_TIMEOUT_S } from '../../service/desk/call-limits.ts';
 import {
   CallSlots,
   LIVE_CALLS_PER_BATCH_TURN,
@@ -24,7 +25,7 @@ import {
   CircuitBreaker,
 } from '../../service/desk/circuit-breaker.ts';
 import { CIRCUIT_OPEN, DESK_FULL, NO_SLOT, STILL_RUNNING, STORE_BEHIND } from '../../service/desk/desk-failures.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
+import { CALLER_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Load } from './load.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -62,7 +63,7 @@ const CAUSES = new Map<JudgeFailure, string>([
   [DESK_FULL, 'judge_capacity (prompts)'],
   [NO_SLOT, 'judge_capacity (slots)'],
   [STORE_BEHIND, 'judge_capacity (judgment store)'],
-  [STILL_RUNNING, 'judge_timeout (still running)'],
+  [STILL_RUNNING, 'judge_running'],
 ]);
 
 const UNREACHABLE = 'judge_unreachable';
@@ -87,7 +88,7 @@ export async function simulate(load: Load, clock: VirtualClock, random: () => nu
   const judged = async (desk: SimulatedDesk, partition: Partition, measured: boolean): Promise<boolean> => {
     if (random() < load.stored) return true;
     const call = desk.judge(partition);
-    const result = await clock.within(call, JUDGE_DEADLINE_MS);
+    const result = await clock.within(call, CALLER_DEADLINE_MS);
     if (measured) judgments++;
     const outcome = result === 'late' ? refused(STILL_RUNNING) : result;
     if (measured && outcome.ok) outcomes.waits_ms.push(outcome.waited_ms);
@@ -121,7 +122,7 @@ export async function simulate(load: Load, clock: VirtualClock, random: () => nu
   await clock.runUntil(end_ms);
   const waiting = desks.reduce((sum, desk) => sum + desk.waiting, 0);
   // Lets the calls of the measured time end, so that each is a judgment or a failure.
-  await clock.runUntil(end_ms + JUDGE_DEADLINE_MS + 1000);
+  await clock.runUntil(end_ms + CALLER_DEADLINE_MS + 1000);
   return {
     ...outcomes,
     scored_per_s: (scoredRollouts * 1000) / (end_ms - measuredFrom_ms),
@@ -193,7 +194,7 @@ class SimulatedDesk {
     const ticket = new Waiting();
     try {
       this.#slots.enter(ticket);
-      if ((await clock.within(ticket.granted, JUDGE_DEADLINE_MS)) === 'late') return refused(NO_SLOT);
+      if ((await clock.within(ticket.granted, DEFAULT_TIMEOUT_S * 1000)) === 'late') return refused(NO_SLOT);
       const admission = this.#breaker.admit();
       if (!admission.ok) return refused(CIRCUIT_OPEN);
       const worked_ms = await this.#ask(admission.probe);

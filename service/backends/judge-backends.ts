@@ -11,6 +11,7 @@ import type { Judge } from '../../src/judgments/judge.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
+import { DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S } from '../desk/call-limits.ts';
 import { type BindingOf, isAiBinding, transportOf } from './bindings.ts';
 import { probeSandbox, type SandboxClock, type SandboxConfig } from './sandbox/sandbox-client.ts';
 import { createSandboxJudge } from './sandbox/sandbox-judge.ts';
@@ -42,6 +43,8 @@ export type JudgeBackend = {
   readonly runs_in: 'caller' | 'desk';
   /** Maximum number of concurrent calls in the whole deployment. The JudgeDesk objects divide it among themselves. */
   readonly slots: number;
+  /** How long a call may take once it has its slot, in milliseconds; its waits for connections do not count. */
+  readonly timeout_ms: number;
   /** Checks the backend without a paid call. Never rejects. */
   readonly health: () => Promise<BackendHealth>;
 };
@@ -50,6 +53,7 @@ export type JudgeBackend = {
 export const lexicalBackend: JudgeBackend = {
   runs_in: 'caller',
   slots: Number.POSITIVE_INFINITY,
+  timeout_ms: Number.POSITIVE_INFINITY,
   judge: LEXICAL_JUDGE,
   async health() {
     return { reachable: true, model_present: true, last_error: null, routes: [] };
@@ -75,8 +79,18 @@ export function modelJudge(
     runs_in: 'desk',
     // One route carries all calls if the other routes fail, so the route with the fewest slots sets the limit.
     slots: Math.min(...routes.map(({ slots }) => slots)),
+    timeout_ms: timeoutOf(configs),
     health: () => healthOf(routes),
   };
+}
+
+/**
+ * The time of a judge's call: `timeout_s` of its backend. With several routes it is twice the longest `timeout_s`: the
+ * router gives half of the time to a route while another is left, so that each has its own `timeout_s`.
+ */
+function timeoutOf(configs: readonly BackendConfig[]): number {
+  const longest_s = Math.max(...configs.map(({ timeout_s = DEFAULT_TIMEOUT_S }) => timeout_s));
+  return Math.min(MAX_TIMEOUT_S, configs.length > 1 ? 2 * longest_s : longest_s) * 1000;
 }
 
 function routeOf(config: BackendConfig, bindingOf: BindingOf): Route {
@@ -140,6 +154,9 @@ function createRoute(chat: ChatBackend, slots: number, probe: () => Promise<Prob
   };
 }
 
+/** Programs have limits of their own, which are shorter. */
+const SANDBOX_TIMEOUT_MS = 60_000;
+
 const SANDBOX_CLOCK: SandboxClock = {
   now: () => performance.now(),
   date: () => Date.now(),
@@ -168,6 +185,7 @@ export function sandboxBackend(
     },
     runs_in: 'desk',
     slots: config.slots,
+    timeout_ms: SANDBOX_TIMEOUT_MS,
     async health(): Promise<BackendHealth> {
       const failure = await probeSandbox(config, transport);
       return {

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { VllmConfig, VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { CHAT_DIALECTS, REFUSABLE } from '../../src/judgments/chat-dialects.ts';
+import { MAX_TIMEOUT_S } from '../desk/call-limits.ts';
 import type { SandboxConfig } from './sandbox/sandbox-client.ts';
 import type { WorkersAiConfig, WorkersAiGeneratorConfig } from './workers-ai/ai-run.ts';
 
@@ -25,6 +26,8 @@ const modelSchema = z.string().min(1).max(MAX_MODEL_CHARS);
 const secretSchema = z.string().min(1).max(MAX_SECRET_CHARS);
 const bindingSchema = z.string().regex(BINDING_NAME);
 
+const timeSchema = z.number().min(1).max(MAX_TIMEOUT_S);
+
 const common = {
   name: nameSchema,
   /** Default: `judge`. */
@@ -34,6 +37,8 @@ const common = {
   answers_as: modelSchema.exactOptional(),
   slots: z.int().min(1).max(MAX_SLOTS),
   context_tokens: z.int().min(MIN_CONTEXT_TOKENS).max(MAX_CONTEXT_TOKENS),
+  /** Seconds that a call of a judge may take once it has its slot. Default 300. */
+  timeout_s: timeSchema.exactOptional(),
 };
 
 /** Address and credentials of a server. */
@@ -63,6 +68,8 @@ const vllmSchema = z.strictObject({
     .regex(/^[0-9A-Za-z.-]{1,64}$/)
     .exactOptional(),
   length_field: z.enum(['max_completion_tokens', 'max_tokens']).exactOptional(),
+  /** Seconds until the first byte of a judge's reply. Default: `timeout_s`. */
+  first_byte_s: timeSchema.exactOptional(),
   ...generating,
   native_n: z.boolean().exactOptional(),
 });

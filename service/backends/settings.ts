@@ -5,11 +5,13 @@
  */
 
 import { EXTRACTIVE_NAME } from '../../lib/extractive-generator.ts';
+import type { JudgeTimes } from '../../lib/model-servers/calls/model-config.ts';
 import { chatUrlProblem, type ServerConfig, serverUrlProblem } from '../../lib/model-servers/calls/server-address.ts';
 import type { VllmConfig, VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
 import { pathText } from '../../src/input-problem.ts';
 import { dialectRow } from '../../src/judgments/chat-dialects.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
+import { DEFAULT_TIMEOUT_S } from '../desk/call-limits.ts';
 import type { SandboxConfig } from './sandbox/sandbox-client.ts';
 import {
   type BackendConfig,
@@ -167,9 +169,9 @@ function checkJudge(written: WrittenBackend, around: Surroundings, report: Repor
   switch (written.kind) {
     case 'vllm':
       if (written.native_n !== undefined) report('native_n', NOT_OF_A_JUDGE);
-      return vllmOf(written, around, report);
+      return { ...vllmOf(written, around, report), ...timesOf(written) };
     case 'workers-ai':
-      return workersAiJudge(written, around, report);
+      return { ...workersAiJudge(written, around, report), ...timesOf(written) };
   }
 }
 
@@ -178,8 +180,10 @@ function checkJudge(written: WrittenBackend, around: Surroundings, report: Repor
  * text.
  */
 function checkGenerator(written: WrittenBackend, around: Surroundings, report: Report): GeneratorConfig {
+  if (written.timeout_s !== undefined) report('timeout_s', NOT_OF_A_GENERATOR);
   switch (written.kind) {
     case 'vllm':
+      if (written.first_byte_s !== undefined) report('first_byte_s', NOT_OF_A_GENERATOR);
       return vllmGenerator(written, around, report);
     case 'workers-ai':
       return workersAiGenerator(written, around, report);
@@ -187,6 +191,15 @@ function checkGenerator(written: WrittenBackend, around: Surroundings, report: R
 }
 
 const NOT_OF_A_JUDGE = 'allowed only with "role": "generate"';
+const NOT_OF_A_GENERATOR = 'not allowed with "role": "generate": requests that generate have time limits of their own';
+
+/** The time limits of a backend that judges. */
+function timesOf(
+  written: Pick<WrittenVllm, 'timeout_s' | 'first_byte_s'>,
+): Required<Pick<JudgeTimes, 'timeout_s'>> & JudgeTimes {
+  const { timeout_s = DEFAULT_TIMEOUT_S, first_byte_s } = written;
+  return { timeout_s, ...(first_byte_s === undefined ? {} : { first_byte_s }) };
+}
 
 function shared({ name, model, identity, answers_as, slots, context_tokens }: WrittenBackend) {
   return { name, model, identity: identity ?? null, answers_as: answers_as ?? null, slots, context_tokens };

@@ -8,6 +8,7 @@
  */
 import type { CallClass } from '../../src/judgments/desk.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
+import { LONGEST_CALL_MS } from './call-limits.ts';
 
 /**
  * Maximum size of all requests that wait or run in the desks of one isolate, in bytes of UTF-8. Desks may share an
@@ -16,8 +17,8 @@ import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 export const MAX_PROMPT_BYTES_IN_FLIGHT = 24 * 1024 * 1024;
 /** The share of slots and prompt memory that batches leave to live calls. */
 export const LIVE_RESERVE_SHARE = 1 / 4;
-/** Longer than any call: the longest wait for a slot, and the judge's deadline. A reset object frees nothing. */
-export const PROMPT_LEASE_MS = 20 * 60 * 1000;
+/** Longer than any call, with its questions to earlier owners. A reset object frees nothing. */
+export const PROMPT_LEASE_MS = 2 * LONGEST_CALL_MS;
 
 type PromptMemoryOptions = {
   readonly bytes: number;

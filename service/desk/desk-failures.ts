@@ -30,21 +30,29 @@ export const NO_SLOT: JudgeFailure = {
 };
 
 /**
- * The deadline of one caller passed while the judge call was running. The call continues, and the next request for the
- * same judgment joins the call.
+ * The deadline of one caller passed while the judge call was waiting or running. The call continues, and the next
+ * request for the same judgment joins it, or finds the judgment.
  */
 export const STILL_RUNNING: JudgeFailure = {
-  reason: 'judge_timeout',
+  reason: 'judge_running',
   detail: 'the judge call is still running; retry to join it',
   retryable: true,
   retry_after_s: 1,
 };
 
-/** The judge missed its own deadline. */
-export const DEADLINE_MISSED: JudgeFailure = {
+/** The judge took longer than `timeout_s`. */
+export const TIMED_OUT: JudgeFailure = {
   reason: 'judge_timeout',
-  detail: 'the judge did not answer within its deadline',
+  detail: "the judge did not answer within its backend's timeout_s",
   retryable: true,
+};
+
+/** A desk did not answer in time, and nothing is known of the judge. */
+export const DESK_LATE: JudgeFailure = {
+  reason: 'judge_running',
+  detail: 'the service that calls the judge did not answer in time; retry',
+  retryable: true,
+  retry_after_s: 5,
 };
 
 /** After a deployment, an object may run the old version for some minutes. Its callers retry this often. */

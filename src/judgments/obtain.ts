@@ -25,8 +25,8 @@ import type { StoredJudgment } from './record.ts';
 import type { DeskRecords, JudgmentStore } from './store.ts';
 import { withReasons } from './with-reasons.ts';
 
-/** Deadline of a judge call in milliseconds, independent of how long its caller waits. */
-export const JUDGE_DEADLINE_MS = 60_000;
+/** How long a caller waits for its judgments by default, in milliseconds. A desk's call goes on afterwards. */
+export const CALLER_DEADLINE_MS = 60_000;
 
 /** `use`: stored judgments, else new ones. `only`: stored judgments, no judge call. `skip`: neither. */
 export type JudgmentMode = 'use' | 'only' | 'skip';

@@ -56,6 +56,7 @@ function backend(name: string, down: boolean): Backends['named'][number] {
           : { ok: true, verdicts: answer(request), usage: null },
     },
     runs_in: 'caller',
+    timeout_ms: 60_000,
     slots: 1,
     health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
   };

@@ -24,6 +24,7 @@ replaceParts({
               : { ok: true, verdicts: judgeLexically(request), usage: null },
         },
         runs_in: 'caller',
+        timeout_ms: 60_000,
         slots: 4,
         health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
       },

@@ -33,7 +33,7 @@ const GARBAGE = [
 function told(name: string, outcome: CompletionOutcome): JudgeBackend {
   const chat = { name, model: 'told', context_tokens: 32_768, complete: async () => outcome };
   const health = async () => ({ reachable: true, model_present: true, last_error: null, routes: [] });
-  return { judge: createModelJudge(chat, () => 0), runs_in: 'caller', slots: 8, health };
+  return { judge: createModelJudge(chat, () => 0), runs_in: 'caller', slots: 8, timeout_ms: 60_000, health };
 }
 
 const good = '{"reason": "so", "correct": true}';

@@ -26,6 +26,7 @@ function judgeThat(name: string, correct: boolean): JudgeBackend {
       },
     },
     runs_in: 'caller',
+    timeout_ms: 60_000,
     slots: 1,
     health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
   };

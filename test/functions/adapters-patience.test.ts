@@ -5,7 +5,7 @@ import type { Backends } from '../../service/backends/configured.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../service/problem-entry.ts';
 import { SCORING_DEADLINE_MS } from '../../service/score.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
+import { CALLER_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf } from './adapters-trainers.ts';
 import { problemOf, send } from './api.ts';
 import { replaceParts } from './worker.ts';
@@ -23,6 +23,7 @@ const BACKEND: Backends['named'][number] = {
     },
   },
   runs_in: 'caller',
+  timeout_ms: 60_000,
   slots: 1,
   health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
 };
@@ -104,6 +105,6 @@ describe('a failure that does not pass', () => {
 describe('the retry window of production', () => {
   it('outlasts the memory of a failure, and leaves a judge its whole time', () => {
     expect(ADAPTER_RETRY_WINDOW_MS).toBeGreaterThan(2 * DEFAULT_RETRY_AFTER_S * 1000);
-    expect(ADAPTER_RETRY_WINDOW_MS + JUDGE_DEADLINE_MS).toBeLessThanOrEqual(SCORING_DEADLINE_MS);
+    expect(ADAPTER_RETRY_WINDOW_MS + CALLER_DEADLINE_MS).toBeLessThanOrEqual(SCORING_DEADLINE_MS);
   });
 });

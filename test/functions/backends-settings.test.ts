@@ -3,7 +3,7 @@
  */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import { type Environment, readSettings } from '../../functions/environment.ts';
 import worker from '../../functions/index.ts';
 import { chatUrlProblem } from '../../lib/model-servers/calls/server-address.ts';
@@ -75,6 +75,16 @@ describe('what is wrong with it', () => {
     ['no slots', only({ ...GPU, slots: 0 }), ['backends[0].slots: expected at least 1']],
     ['too many slots', only({ ...GPU, slots: 131_073 }), ['backends[0].slots: expected at most 131072']],
     ['half a slot', only({ ...GPU, slots: 1.5 }), ['backends[0].slots: expected an integer, got a fraction']],
+    ['no time', only({ ...GPU, timeout_s: 0 }), ['backends[0].timeout_s: expected at least 1']],
+    ['too much time', only({ ...AI, timeout_s: 841 }), ['backends[0].timeout_s: expected at most 840']],
+    [
+      'times of a judge for a generator',
+      only({ ...POLICY, timeout_s: 60, first_byte_s: 30 }),
+      ['timeout_s', 'first_byte_s'].map(
+        (field) =>
+          `backends[0].${field}: not allowed with "role": "generate": requests that generate have time limits of their own`,
+      ),
+    ],
     ['no context', only({ ...GPU, context_tokens: 100 }), ['backends[0].context_tokens: expected at least 2048']],
     ['an empty key', only({ ...GPU, api_key: '' }), ['backends[0].api_key: expected at least 1 characters']],
     [
@@ -521,4 +531,21 @@ describe('the sandbox', () => {
       'sandbox.name: this name is already in use; choose another one',
     ]);
   });
+});
+
+test('a call may take timeout_s of its backend; with several routes twice the longest, so that each has its own', () => {
+  const timeout = (backends: readonly object[], rest: object = {}): number | undefined => {
+    const read = readSettings(environmentWith({ backends, default_judge: null, ...rest }));
+    if (!read.ok) throw new Error(read.problems.join('; '));
+    return configuredBackends(read.value, {}).named[0]?.timeout_ms;
+  };
+  expect(timeout([GPU])).toBe(300_000);
+  expect(timeout([{ ...GPU, timeout_s: 840, first_byte_s: 60 }])).toBe(840_000);
+  const two = [
+    { ...GPU, identity: 'same', timeout_s: 90 },
+    { ...GPU, identity: 'same', name: 'other', timeout_s: 200 },
+  ];
+  const routes = { both: ['gpu', 'other'] };
+  expect(timeout(two, { routes })).toBe(400_000);
+  expect(timeout([{ ...two[0], timeout_s: 500 }, two[1] ?? {}], { routes })).toBe(840_000);
 });

@@ -179,6 +179,48 @@ describe('the deadline', () => {
     },
   );
 
+  it('of silence ends a call in the middle of its reply, and not one that goes on', async () => {
+    const piece = new TextEncoder().encode(`data: ${chunk('', null, 'other')}\n\n`);
+    const streaming = (pieces: number): Transport => {
+      const body = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          for (let n = 0; n < pieces; n++) {
+            await new Promise((resolve) => setTimeout(resolve, 60));
+            controller.enqueue(piece);
+          }
+        },
+      });
+      return async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    };
+    for (const pieces of [1, 4]) {
+      const started = performance.now();
+      const backend = createVllmBackend({ ...CONFIG, answers_as: 'other' }, streaming(pieces), () => 0, 150);
+      expect(await backend.complete(REQUEST, { deadline_ms: 20_000 })).toMatchObject({
+        ok: false,
+        failure: { reason: 'judge_timeout', detail: expect.stringContaining('sent nothing') },
+      });
+      expect(performance.now() - started).toBeGreaterThan(60 * pieces + 100);
+    }
+  });
+
+  it('of the first byte is that of the call, unless first_byte_s is shorter', async () => {
+    const late: Transport = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return new Response('', { headers: { 'content-type': 'text/event-stream' } });
+    };
+    const backend = (times: { timeout_s?: number; first_byte_s?: number }) =>
+      createVllmBackend({ ...CONFIG, ...times }, late, () => 0, 50).complete(REQUEST, { deadline_ms: 20_000 });
+    expect(await backend({})).toMatchObject({ ok: false, failure: { reason: 'judge_interrupted' } });
+    expect(await backend({ first_byte_s: 0.1 })).toMatchObject({
+      ok: false,
+      failure: { reason: 'judge_timeout', detail: expect.stringContaining('first_byte_s') },
+    });
+    expect(await backend({ timeout_s: 0.1 })).toMatchObject({
+      ok: false,
+      failure: { reason: 'judge_timeout', detail: expect.stringContaining('deadline') },
+    });
+  });
+
   it('ends a call over a transport that does not listen', async () => {
     const deaf: Transport = () => new Promise(() => undefined);
     const backend = createVllmBackend(CONFIG, deaf, () => 0);

@@ -35,7 +35,7 @@ function scripted(name: string, rule: (first: string, second: string) => 'first'
   };
   const judge = createModelJudge({ name, model: name, context_tokens: 8_192, complete }, () => 0);
   const health = async () => ({ reachable: true, model_present: true, last_error: null, routes: [] });
-  return { judge, runs_in: 'caller', slots: 8, health } satisfies JudgeBackend;
+  return { judge, runs_in: 'caller', slots: 8, timeout_ms: 60_000, health } satisfies JudgeBackend;
 }
 
 const longer = (first: string, second: string) =>

@@ -31,7 +31,7 @@ function told(name: string, text: string): JudgeBackend {
   };
   const health = async () => ({ reachable: true, model_present: true, last_error: null, routes: [] });
   const judge = createModelJudge({ name, model: `model of ${name}`, context_tokens: 8_192, complete }, () => 0);
-  return { judge, runs_in: 'caller', slots: 8, health };
+  return { judge, runs_in: 'caller', slots: 8, timeout_ms: 60_000, health };
 }
 
 const GARBAGE = [

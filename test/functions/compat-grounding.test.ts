@@ -44,7 +44,7 @@ function told(name: string, outcomeOf: (prompt: string) => CompletionOutcome, co
     outcomeOf(messages[1]?.content ?? '');
   const health = async () => ({ reachable: true, model_present: true, last_error: null, routes: [] });
   const judge = createModelJudge({ name, model: 'told', context_tokens, complete }, () => 0);
-  return { judge, runs_in: 'caller', slots: 8, health };
+  return { judge, runs_in: 'caller', slots: 8, timeout_ms: 60_000, health };
 }
 
 const said = (text: string): CompletionOutcome => ({ ok: true, completion: { text, usage: null, model: 'told' } });

@@ -62,6 +62,7 @@ const vllm = createVllmBackend(
 const held: JudgeBackend = {
   judge: createModelJudge(vllm, () => performance.now()),
   runs_in: 'desk',
+  timeout_ms: 60_000,
   slots: 64,
   health: lexicalBackend.health,
 };

@@ -45,6 +45,7 @@ export type CountingJudge = {
   answer: (request: JudgmentRequest) => Promise<JudgeReply>;
   context_tokens: number | null;
   slots: number;
+  timeout_ms: number;
 };
 
 export async function lexically(request: JudgmentRequest): Promise<JudgeReply> {
@@ -58,6 +59,7 @@ export const counting: CountingJudge = {
   answer: lexically,
   context_tokens: null,
   slots: 64,
+  timeout_ms: 60_000,
 };
 
 export function resetCounting(): void {
@@ -87,6 +89,7 @@ export function countingBackends(): Backends {
   const backend: JudgeBackend = {
     judge,
     runs_in: 'desk',
+    timeout_ms: counting.timeout_ms,
     slots: counting.slots,
     health: lexicalBackend.health,
   };

@@ -8,11 +8,11 @@ import { ConnectionGate } from '../../functions/desk/connection-gate.ts';
 import { DeskCalls } from '../../functions/desk/desk-calls.ts';
 import type { DeskLayout } from '../../functions/desk/desk-layout.ts';
 import { type EarlierLayout, VERSION_SKEW } from '../../functions/desk/desk-messages.ts';
-import { EarlierOwners, LayoutHistory, Succession } from '../../functions/desk/earlier-layouts.ts';
+import { EARLIER_OWNERS_MS, EarlierOwners, LayoutHistory, Succession } from '../../functions/desk/earlier-layouts.ts';
 import { BridgedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { FinishedTables } from '../../functions/desk/finished-tables.ts';
 import { JudgeLanes } from '../../functions/desk/judge-lanes.ts';
-import { MAX_BACKLOG } from '../../functions/desk/store-limits.ts';
+import { MAX_BACKLOG, WAIT_FOR_OTHERS_MS } from '../../functions/desk/store-limits.ts';
 import { NO_BUDGETS } from '../../functions/projects/budgets.ts';
 import { ProjectTable } from '../../functions/projects/project-table.ts';
 import { createKvJudgmentStore, createRecentJudgments, type KvJudgmentStore } from '../../lib/kv-store.ts';
@@ -259,7 +259,7 @@ describe('the judgments of one answer', () => {
       running.add(partitionOf(first.key));
       await bridged.tidy();
       expect([kv.puts, alarm.at]).toEqual([[], clock.ms + 2_000]);
-      clock.ms += 59_999;
+      clock.ms += WAIT_FOR_OTHERS_MS - 1;
       await bridged.tidy();
       expect(kv.puts).toEqual([]);
       await bridged.keep(second, () => false);
@@ -277,7 +277,7 @@ describe('the judgments of one answer', () => {
       const bridged = open();
       await bridged.keep(first, () => false);
       running.add(partitionOf(first.key));
-      clock.ms += 60_000;
+      clock.ms += WAIT_FOR_OTHERS_MS;
       await bridged.tidy();
       clock.ms += MINUTE_MS;
       await bridged.keep(second, () => false);
@@ -589,8 +589,8 @@ describe('two layouts', () => {
       // A layout that keeps asking counts on, also after a restart.
       for (let minute = 1; minute <= 60; minute++) old.note(eight, minute * MINUTE_MS);
       for (const one of [old, new Succession(memory)]) {
-        expect(isSucceeded(one, [], 0, 100 * MINUTE_MS)).toBe(true);
-        expect(isSucceeded(one, [], 0, 111 * MINUTE_MS)).toBe(false);
+        expect(isSucceeded(one, [], 0, EARLIER_OWNERS_MS + 60 * MINUTE_MS)).toBe(true);
+        expect(isSucceeded(one, [], 0, EARLIER_OWNERS_MS + 66 * MINUTE_MS)).toBe(false);
       }
     });
   });
@@ -664,19 +664,19 @@ describe('the order of layouts', () => {
   const four = { desks: 4, few: {} };
   const eight = { desks: 8, few: { small: 2 } };
 
-  it('names the layouts that others replaced in the last 45 minutes, also after a way back', async () => {
+  it('names the layouts that others replaced in the last minutes, also after a way back', async () => {
     await onBench(async ({ sql }) => {
       const history = new LayoutHistory(sql);
       expect(history.earlierThan(four, 0)).toEqual([]);
       expect(history.earlierThan(four, 50 * MINUTE_MS)).toEqual([]);
       const changed = 60 * MINUTE_MS;
-      const until_ms = changed + 45 * MINUTE_MS;
+      const until_ms = changed + EARLIER_OWNERS_MS;
       expect(history.earlierThan(eight, changed)).toEqual([{ layout: four, until_ms }]);
       expect(new LayoutHistory(sql).earlierThan(eight, until_ms - 1)).toEqual([{ layout: four, until_ms }]);
       expect(history.earlierThan(four, until_ms - 1)).toEqual([
-        { layout: eight, until_ms: until_ms - 1 + 45 * MINUTE_MS },
+        { layout: eight, until_ms: until_ms - 1 + EARLIER_OWNERS_MS },
       ]);
-      expect(history.earlierThan(four, until_ms + 45 * MINUTE_MS)).toEqual([]);
+      expect(history.earlierThan(four, until_ms + EARLIER_OWNERS_MS)).toEqual([]);
     });
   });
 
@@ -708,6 +708,7 @@ function callsOf(
     succession,
     kv: createKvJudgmentStore(kv, createRecentJudgments({ entries: 0, chars: 0 })),
     signing: { issuer: null, known: createKnownIssuers([]) },
+    keepAlive: () => undefined,
     now,
   });
 }

@@ -106,11 +106,45 @@ describe('single flight', () => {
     const gate = gated();
     const call = await callOf(1, { deadline_ms: 50 });
     const desk = countingDesks();
-    expect(await desk.judge(call)).toMatchObject({ ok: false, failure: { reason: 'judge_timeout', retryable: true } });
+    expect(await desk.judge(call)).toMatchObject({ ok: false, failure: { reason: 'judge_running', retryable: true } });
     gate.open();
     await eventually(() => expect(sharedKv.has(call.key)).toBe(true));
     expect(await desk.judge(call)).toMatchObject({ ok: true, cached: true, stored: true });
     expect(counting.calls).toHaveLength(1);
+  });
+});
+
+describe('a judge that takes longer than its callers wait', () => {
+  it('answers a retry that joins its call: each caller that left was told so, and nothing is remembered against it', async () => {
+    const gate = gated();
+    const desk = countingDesks();
+    const call = await callOf(1, { deadline_ms: 30 });
+    for (let caller = 0; caller < 8; caller++) {
+      expect(await desk.judge(call)).toMatchObject({
+        ok: false,
+        failure: { reason: 'judge_running', retryable: true, retry_after_s: 1 },
+      });
+    }
+    const joined = desk.judge({ ...call, deadline_ms: 10_000 });
+    gate.open();
+    // The call, or its judgment if the call ended first.
+    expect(await joined).toMatchObject({ ok: true, stored: true });
+    expect(counting.calls).toMatchObject([{ deadline_ms: counting.timeout_ms }]);
+    // Eight failures would have opened the circuit.
+    expect(await desk.judge(await callOf(2))).toMatchObject({ ok: true, cached: false });
+  });
+
+  it('is called anew by a retry after a restart has ended its call', async () => {
+    const gate = gated();
+    const desk = countingDesks();
+    const call = await callOf(1);
+    const lost = desk.judge(call);
+    await eventually(() => expect(counting.calls).toHaveLength(1));
+    await abortAllDurableObjects();
+    expect(await lost).toMatchObject({ ok: false, failure: { reason: 'judge_interrupted', retryable: true } });
+    gate.open();
+    expect(await desk.judge(call)).toMatchObject({ ok: true, cached: false, stored: true });
+    expect(counting.calls).toHaveLength(2);
   });
 });
 

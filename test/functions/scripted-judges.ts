@@ -61,7 +61,7 @@ export function backendOf(name: string, model: string): JudgeBackend {
       return (scripts.get(name) ?? faithful)(request);
     },
   };
-  return { judge, runs_in: 'desk', slots: 8, health: lexicalBackend.health };
+  return { judge, runs_in: 'desk', slots: 8, timeout_ms: 60_000, health: lexicalBackend.health };
 }
 
 /** `one`, `two`, `three`, and `alias`, which is the model of `one` under another name. */

@@ -2,10 +2,10 @@
  * A judge whose questions are counted: calls, tokens, latency and failures. A question without verdicts is a failure
  * with its reason, never a number.
  */
+import { DEFAULT_TIMEOUT_S } from '../../../service/desk/call-limits.ts';
 import type { ChatBackend } from '../../../src/judgments/chat-backend.ts';
 import { fitToJudge, type Judge, optionsRefused } from '../../../src/judgments/judge.ts';
 import { answersRequest, type JudgmentRequest, type Verdicts } from '../../../src/judgments/kinds/registry.ts';
-import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
 import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
 import type { JudgeFailureReason, TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 
@@ -110,7 +110,7 @@ export class MeasuredJudge {
   /** The verdicts on a request; `null` if the judge gave none. */
   async ask(request: JudgmentRequest): Promise<Verdicts | null> {
     const start = this.#elapsed();
-    const reply = await this.#judge.judge(request, { deadline_ms: JUDGE_DEADLINE_MS });
+    const reply = await this.#judge.judge(request, { deadline_ms: DEFAULT_TIMEOUT_S * 1000 });
     if (!reply.ok) {
       this.fail(reply.failure.reason);
       return null;

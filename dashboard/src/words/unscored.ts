@@ -7,6 +7,7 @@ export const UNSCORED_WORDS: Readonly<Record<UnscoredReason, string>> = {
   judge_option_unsupported: 'the judge cannot follow an option of the recipe',
   judge_capacity: 'the judge is at capacity',
   judge_circuit_open: 'the judge’s circuit breaker is open',
+  judge_running: 'the judge call is still running',
   judge_budget_exhausted: 'the daily budget of the project is used up',
   judge_timeout: 'the judge timed out',
   judge_unreachable: 'the judge is unreachable',

@@ -14,7 +14,7 @@ import { grammarsOf } from '../../../src/citations/answer-limits.ts';
 import type { RecipeInput } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
-import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
+import { CALLER_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
 import type { Result } from '../../../src/result.ts';
 import { contentDigests } from '../../../src/runs/content-digest.ts';
 import type { RolloutOutcome } from '../../../src/runs/rollout-counts.ts';
@@ -33,7 +33,7 @@ type Path = InputProblem['path'];
  * seconds, NeMo Gym once. A judge keeps its whole deadline after the last wait. slime and LongTraceRL retry for
  * minutes, so their adapters answer at once: a held connection would delay their next samples.
  */
-export const ADAPTER_RETRY_WINDOW_MS = SCORING_DEADLINE_MS - JUDGE_DEADLINE_MS;
+export const ADAPTER_RETRY_WINDOW_MS = SCORING_DEADLINE_MS - CALLER_DEADLINE_MS;
 
 export type Sample = {
   readonly rollout: Rollout;

@@ -20,6 +20,14 @@ export type ModelConfig = {
   readonly context_tokens: number | null;
 };
 
+/** The time limits of a backend that judges. */
+export type JudgeTimes = {
+  /** Seconds that one call may take. Default: the caller's deadline alone. */
+  readonly timeout_s?: number;
+  /** Seconds until the first byte of a reply. Default: as long as the call. */
+  readonly first_byte_s?: number;
+};
+
 export type Generating = {
   /** `native` = the server parses tool calls. `text` = the Worker reads them from the text (Hermes format). */
   readonly tools: ToolReading;

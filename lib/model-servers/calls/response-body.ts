@@ -12,14 +12,20 @@ export class BrokenBodyError extends Error {
 
 /**
  * Reads the text of a body. Returns `null` if it has more than `maxBytes` bytes; the rest is then not read.
+ * @param heard is called for each piece that arrives.
  * @throws BrokenBodyError
  */
-export async function readText(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string | null> {
+export async function readText(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+  heard: () => void = () => undefined,
+): Promise<string | null> {
   if (body === null) return '';
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   const whole = await readChunks(body, (chunk) => {
+    heard();
     bytes += chunk.byteLength;
     if (bytes > maxBytes) return 'stop';
     text += decoder.decode(chunk, { stream: true });
@@ -36,12 +42,14 @@ const END_OF_BODY_MS = 100;
 /**
  * Calls `onData` with the data of each server-sent event until it returns `stop` or `complete` (nothing else is
  * expected), the stream ends, or more than `maxBytes` bytes were read. An incomplete last event is dropped.
+ * @param heard is called for each piece that arrives.
  * @throws BrokenBodyError
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
   onData: (data: string) => 'more' | 'stop' | 'complete',
+  heard: () => void = () => undefined,
 ): Promise<EventsEnd> {
   const decoder = new TextDecoder();
   let end: EventsEnd = 'ended';
@@ -54,6 +62,7 @@ export async function readEvents(
     },
   });
   await readChunks(body, (chunk) => {
+    heard();
     bytes += chunk.byteLength;
     if (bytes > maxBytes) end = 'too_large';
     else parser.feed(decoder.decode(chunk, { stream: true }));

@@ -1,7 +1,7 @@
 /**
  * Routes a judge's completions over its backends and retries them; nothing else retries model calls. It tries the
  * routes in order, waits with full jitter and at least as long as `Retry-After` says, and ends with a completion or a
- * typed failure before the caller's deadline and within MAX_ROUTING_MS. All routes have the same judge identity, so a
+ * typed failure before the caller's deadline. All routes have the same judge identity, so a
  * reward never changes its judge silently. The JudgeDesk limits concurrency and has the circuit breaker.
  */
 
@@ -11,8 +11,6 @@ import type { ThinkingMode } from '../../../src/judgments/protocol/asking.ts';
 import { type JudgeFailure, judgeReason } from '../../../src/judgments/protocol/failure.ts';
 import { backendFailure, failed } from './failures.ts';
 
-/** Upper limit of a completion with its retries, in milliseconds: proxies drop a connection after 100 s of silence. */
-export const MAX_ROUTING_MS = 100_000;
 /** Calls per completion, over all routes. */
 export const MAX_ATTEMPTS = 4;
 /** The wait before the n-th retry of a route is random between 0 and this value, doubled each time up to the cap. */
@@ -47,7 +45,7 @@ type RouteState = {
   failures: number;
   /** The time of `RouterClock.now` from which the route may be called again. */
   readyAt: number;
-  /** The route cannot serve this request at any time. */
+  /** The route is not tried again for this request. */
   dropped: boolean;
 };
 
@@ -75,8 +73,7 @@ export function createRouter({ name, routes, clock }: RouterOptions): ChatBacken
     async complete(request, options) {
       const order = [...routes.filter((chat) => !isDemoted(chat)), ...routes.filter(isDemoted)];
       const states = order.map((chat): RouteState => ({ chat, failures: 0, readyAt: 0, dropped: false }));
-      const bounded = { ...options, deadline_ms: Math.min(options.deadline_ms, MAX_ROUTING_MS) };
-      return runRoutes(states, request, bounded, clock, (chat, ok) => {
+      return runRoutes(states, request, options, clock, (chat, ok) => {
         if (ok) failedAt.delete(chat);
         else failedAt.set(chat, clock.now());
       });
@@ -139,7 +136,8 @@ function shareOf(left: number, others: boolean): number {
 }
 
 function noteFailure(route: RouteState, failure: JudgeFailure, clock: RouterClock): void {
-  if (!failure.retryable) {
+  // A server that has let one call time out would hold the slot for another.
+  if (!failure.retryable || failure.reason === 'judge_timeout') {
     route.dropped = true;
     return;
   }

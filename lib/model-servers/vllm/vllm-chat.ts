@@ -2,13 +2,18 @@
  * A chat backend on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a proxy in front of one). It
  * sends one request without a retry. The outcome is a complete completion of the expected model or a typed failure, at
  * the deadline at the latest.
+ *
+ * Every request asks for a stream, so a server that works is heard from all the time once its first byte has come; one
+ * that falls silent is given up early. The first byte may take as long as the call: a server that ignores `stream` sends
+ * it at the end, and a slow one reads a long prompt first. `first_byte_s` sets a shorter limit for a server known to
+ * stream.
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import { thinkingModes } from '../../../src/judgments/chat-dialects.ts';
 import { UNLIMITED_CONNECTIONS } from '../../../src/judgments/connections.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
-import { withDeadline } from '../calls/deadline.ts';
+import { type TimeLimit, withDeadline } from '../calls/deadline.ts';
 import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
 import { pinnedModel } from '../calls/model-config.ts';
 import { BrokenBodyError, readEvents, readText } from '../calls/response-body.ts';
@@ -24,8 +29,17 @@ const MAX_STREAM_BYTES = 32 * 1024 * 1024;
 /** Error bodies are read up to this size to classify the error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** @param now_ms the wall clock, for dates in `Retry-After`. */
-export function createVllmBackend(config: VllmConfig, transport: Transport, now_ms: () => number): ChatBackend {
+/** A server that sends nothing for so long after its first byte is given up. */
+const SILENCE_MS = 60_000;
+
+/** @param now_ms the wall clock, for dates in `Retry-After`. @param silence_ms replaces the 60 s in tests. */
+export function createVllmBackend(
+  config: VllmConfig,
+  transport: Transport,
+  now_ms: () => number,
+  silence_ms = SILENCE_MS,
+): ChatBackend {
+  const { timeout_s = Number.POSITIVE_INFINITY, first_byte_s = Number.POSITIVE_INFINITY } = config;
   return {
     name: config.name,
     model: pinnedModel(config),
@@ -37,10 +51,12 @@ export function createVllmBackend(config: VllmConfig, transport: Transport, now_
       const leave = await connections.enter();
       const untilHeaders: Transport = (url, init) => transport(url, init).finally(leave);
       try {
-        const result = await withDeadline(deadline_ms, (signal) =>
-          exchange(config, untilHeaders, now_ms, request, signal),
+        const result = await withDeadline(
+          Math.min(deadline_ms, timeout_s * 1000),
+          (signal, heard) => exchange(config, untilHeaders, now_ms, request, { signal, heard }),
+          { first_byte_ms: first_byte_s * 1000, silence_ms },
         );
-        return result.expired ? failed(timedOut()) : result.value;
+        return result.expired ? failed(timedOut(result.after)) : result.value;
       } finally {
         leave();
       }
@@ -48,12 +64,15 @@ export function createVllmBackend(config: VllmConfig, transport: Transport, now_
   };
 }
 
+/** Ends the exchange, and is told of each piece that arrives. */
+type Attention = { readonly signal: AbortSignal; readonly heard: () => void };
+
 async function exchange(
   config: VllmConfig,
   transport: Transport,
   now_ms: () => number,
   request: CompletionRequest,
-  signal: AbortSignal,
+  { signal, heard }: Attention,
 ): Promise<CompletionOutcome> {
   const init: RequestInit = {
     method: 'POST',
@@ -67,7 +86,9 @@ async function exchange(
     response = await transport(completionsUrl(config), init);
   } catch {
     // The error is dropped, because it names internal hosts and ports.
-    return failed(signal.aborted ? timedOut() : backendFailure('judge_unreachable', 'the backend cannot be reached'));
+    return failed(
+      signal.aborted ? timedOut('deadline') : backendFailure('judge_unreachable', 'the backend cannot be reached'),
+    );
   }
   const reader = new ChatCompletionReader({
     answers_as: config.answers_as ?? config.model,
@@ -75,11 +96,11 @@ async function exchange(
     echo: 'must',
   });
   try {
-    return await readResponse(response, reader, now_ms);
+    return await readResponse(response, reader, now_ms, heard);
   } catch (error) {
     if (!(error instanceof BrokenBodyError)) throw error;
     if (reader.finished) return reader.outcome();
-    return failed(signal.aborted ? timedOut() : judgeFailureOf(interruptedReply()));
+    return failed(signal.aborted ? timedOut('deadline') : judgeFailureOf(interruptedReply()));
   }
 }
 
@@ -87,48 +108,64 @@ async function readResponse(
   response: Response,
   reader: ChatCompletionReader,
   now_ms: () => number,
+  heard: () => void,
 ): Promise<CompletionOutcome> {
   if (response.status !== 200) {
-    const text = await readText(response.body, MAX_ERROR_BYTES);
+    const text = await readText(response.body, MAX_ERROR_BYTES, heard);
     const retryAfter = retryAfterSeconds(response.headers, now_ms());
     const fault = faultOfStatus(response.status, text === null ? null : errorInText(text), retryAfter);
     return failed(judgeFailureOf(fault));
   }
   switch (mediaType(response.headers)) {
     case 'text/event-stream':
-      return readStream(response, reader);
+      return readStream(response, reader, heard);
     case 'application/json':
-      return readWhole(response, reader);
+      return readWhole(response, reader, heard);
     default:
       return failed(backendFailure('judge_not_an_api', 'the backend answered with a page that is no API reply'));
   }
 }
 
-async function readStream(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
+async function readStream(
+  response: Response,
+  reader: ChatCompletionReader,
+  heard: () => void,
+): Promise<CompletionOutcome> {
   if (response.body === null) return failed(judgeFailureOf(interruptedReply()));
   let failure: JudgeFailure | null = null;
-  const end = await readEvents(response.body, MAX_STREAM_BYTES, (data) => {
+  const take = (data: string): 'more' | 'stop' | 'complete' => {
     // `[DONE]` ends the stream; only `finish_reason` says that the reply is complete.
     if (data === '[DONE]') return 'complete';
     failure = reader.take(readChunkText(data));
     return failure === null ? 'more' : 'stop';
-  });
+  };
+  const end = await readEvents(response.body, MAX_STREAM_BYTES, take, heard);
   if (failure !== null) return failed(failure);
   if (end === 'too_large') return failed(tooLarge());
   return reader.outcome();
 }
 
 /** Reads a whole reply, from servers and proxies that ignore `stream`. */
-async function readWhole(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
-  const text = await readText(response.body, MAX_STREAM_BYTES);
+async function readWhole(
+  response: Response,
+  reader: ChatCompletionReader,
+  heard: () => void,
+): Promise<CompletionOutcome> {
+  const text = await readText(response.body, MAX_STREAM_BYTES, heard);
   if (text === null) return failed(tooLarge());
   const failure = reader.take(readChunkText(text));
   return failure === null ? reader.outcome() : failed(failure);
 }
 
-function timedOut(): JudgeFailure {
-  return backendFailure('judge_timeout', 'the backend had not finished its reply at the deadline');
+function timedOut(limit: TimeLimit): JudgeFailure {
+  return backendFailure('judge_timeout', TIMED_OUT[limit]);
 }
+
+const TIMED_OUT: Readonly<Record<TimeLimit, string>> = {
+  deadline: 'the backend had not finished its reply at the deadline',
+  first_byte: 'the backend sent no byte of its reply within first_byte_s',
+  silence: `the backend sent nothing for ${SILENCE_MS / 1000} s in the middle of its reply`,
+};
 
 function tooLarge(): JudgeFailure {
   return backendFailure('judge_reply_cut', `the reply is larger than ${MAX_STREAM_BYTES} bytes`);

@@ -5,13 +5,14 @@ import { type ChatDialect, dialectRow, type Refusable } from '../../../src/judgm
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { withDeadline } from '../calls/deadline.ts';
 import { backendFault, judgeFailureOf, type SharedFault } from '../calls/failures.ts';
-import type { Generating, ModelConfig } from '../calls/model-config.ts';
+import type { Generating, JudgeTimes, ModelConfig } from '../calls/model-config.ts';
 import { readText } from '../calls/response-body.ts';
 import { credentials, type ServerConfig } from '../calls/server-address.ts';
 import type { Transport } from '../calls/transport.ts';
 import { faultOfStatus } from '../dialects/error-reply.ts';
 
 export type VllmConfig = ModelConfig &
+  JudgeTimes &
   ServerConfig & {
     readonly kind: 'vllm';
     /** Default `vllm`. */

@@ -8,7 +8,7 @@ import {
   type JudgeFaultKind,
   type SharedFault,
 } from '../../../lib/model-servers/calls/failures.ts';
-import type { Generating, ModelConfig } from '../../../lib/model-servers/calls/model-config.ts';
+import type { Generating, JudgeTimes, ModelConfig } from '../../../lib/model-servers/calls/model-config.ts';
 import type { SchemaShape } from './model-families.ts';
 
 type WorkersAi = ModelConfig & {
@@ -18,10 +18,11 @@ type WorkersAi = ModelConfig & {
 };
 
 /** A model of Workers AI that judges. */
-export type WorkersAiConfig = WorkersAi & {
-  /** The form of the JSON schema that the model expects (model-families.ts). */
-  readonly schema_shape: SchemaShape;
-};
+export type WorkersAiConfig = WorkersAi &
+  Pick<JudgeTimes, 'timeout_s'> & {
+    /** The form of the JSON schema that the model expects (model-families.ts). */
+    readonly schema_shape: SchemaShape;
+  };
 
 /** A model of Workers AI that generates. */
 export type WorkersAiGeneratorConfig = WorkersAi & Generating;

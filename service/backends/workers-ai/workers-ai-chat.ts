@@ -24,7 +24,8 @@ export function createWorkersAiBackend(config: WorkersAiConfig, ai: AiBinding): 
       // The headers of a reply in JSON mode come with the reply, so the connection is held until then.
       const leave = await connections.enter();
       try {
-        const result = await withDeadline(deadline_ms, (signal) => run(config, ai, request, signal));
+        const limit_ms = Math.min(deadline_ms, (config.timeout_s ?? Number.POSITIVE_INFINITY) * 1000);
+        const result = await withDeadline(limit_ms, (signal) => run(config, ai, request, signal));
         if (!result.expired) return result.value;
         return failed(backendFailure('judge_timeout', 'Workers AI had not answered at the deadline'));
       } finally {

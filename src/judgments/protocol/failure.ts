@@ -29,6 +29,8 @@ export const JUDGE_REASONS = {
   // The deployment had no capacity: the desk's memory, its slots, or an open circuit breaker.
   judge_capacity: { status: 503, title: 'No judge capacity' },
   judge_circuit_open: { status: 503, title: 'Circuit breaker open' },
+  // The caller's deadline passed while the call was waiting or running. The call goes on, and a retry joins it.
+  judge_running: { status: 503, title: 'Judge call still running' },
   // The caller's project has used its daily budget.
   judge_budget_exhausted: { status: 429, title: 'Budget used up' },
   // The backend could not be reached, or its reply was incomplete.

@@ -12,7 +12,7 @@ import { memoryStore } from '../../../lib/memory-store.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { createKnownIssuers, type Issuer } from '../../../src/judgments/issuer.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
-import { JUDGE_DEADLINE_MS, type ObtainOptions } from '../../../src/judgments/obtain.ts';
+import { CALLER_DEADLINE_MS, type ObtainOptions } from '../../../src/judgments/obtain.ts';
 import { scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
 import { requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
     store: memoryStore(),
     mode: 'use',
     replicate: 0,
-    deadline_ms: JUDGE_DEADLINE_MS,
+    deadline_ms: CALLER_DEADLINE_MS,
     now: () => new Date().toISOString(),
     elapsed: () => performance.now(),
   };

@@ -28,6 +28,7 @@ function backend(slots: number, answer: (request: JudgmentRequest) => Promise<Ju
       },
     },
     runs_in: 'desk',
+    timeout_ms: 60_000,
     slots,
     health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
   };
@@ -88,7 +89,7 @@ test('a caller who leaves at its deadline ends no call: the next one joins it', 
   const { one, calls } = backend(1, byWords);
   const desk = new MemoryDesk([one], createMemoryJudgmentStore());
   const early = await desk.judge(call('How long is the Aare?', 0));
-  expect(early).toMatchObject({ ok: false, failure: { reason: 'judge_timeout', retryable: true } });
+  expect(early).toMatchObject({ ok: false, failure: { reason: 'judge_running', retryable: true } });
   expect((await desk.judge(call('How long is the Aare?'))).ok).toBe(true);
   expect(calls.length).toBe(1);
 });
