@@ -537,7 +537,7 @@ test('a call may take timeout_s of its backend; with several routes twice the lo
   const timeout = (backends: readonly object[], rest: object = {}): number | undefined => {
     const read = readSettings(environmentWith({ backends, default_judge: null, ...rest }));
     if (!read.ok) throw new Error(read.problems.join('; '));
-    return configuredBackends(read.value, {}).named[0]?.timeout_ms;
+    return configuredBackends(read.settings, {}).named[0]?.timeout_ms;
   };
   expect(timeout([GPU])).toBe(300_000);
   expect(timeout([{ ...GPU, timeout_s: 840, first_byte_s: 60 }])).toBe(840_000);
