@@ -14,7 +14,7 @@ import { MAX_IDS_PER_CITATION } from '../limits.ts';
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
-import { normalisedUrl, pageKey } from '../text/url.ts';
+import { keyOfPage, normalisedUrl } from '../text/url.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
 import { encloses, type Mark, noteNumbers, readMarks } from './links.ts';
@@ -36,7 +36,7 @@ type Run = {
 export function readLinkClaims(text: string, content: Span, sources: SourceSet, findings: FindingSink): ReadClaims {
   const references = readReferences(text, content);
   const body = { start: content.start, end: references.start };
-  const { marks, broken } = readMarks(text, body);
+  const { marks, broken } = readMarks(text, body, (id) => sources.byId.has(id));
   for (const span of broken) findings.add({ reason: 'citation_id_malformed', in: 'response', span });
   const runs = readRuns(text, body, marks);
   const masked = maskMarkup(text, body, runs);
@@ -245,21 +245,19 @@ class Pages {
     this.#notes = notes;
     sources.list.forEach((source, position) => {
       for (const address of new Set([source.url ?? source.id, source.id])) {
-        const url = normalisedUrl(address);
-        if (url === null) continue;
-        const page = this.#page(address, url);
+        const key = keyOfPage(address);
+        if (key === null) continue;
+        const page = this.#page(address, key);
         if (page.sources.at(-1) !== position) page.sources.push(position);
         page.spellings.add(address);
       }
     });
   }
 
-  /** @param url the normal form of the address. */
-  #page(address: string, url: string): Page {
-    const key = pageKey(address);
+  #page(address: string, key: string): Page {
     const known = this.#pages.get(key);
     if (known !== undefined) return known;
-    const page: Page = { sources: [], spellings: new Set(), id: url };
+    const page: Page = { sources: [], spellings: new Set(), id: normalisedUrl(address) ?? address };
     this.#pages.set(key, page);
     return page;
   }
@@ -286,9 +284,9 @@ class Pages {
 
   #resolve(cited: string, span: Span, claim: number, findings: FindingSink): CitedId[] {
     const address = this.#notes.get(cited) ?? cited;
-    const url = normalisedUrl(address);
-    if (url === null) return [{ id: cited, span, source: this.#sources.byId.get(cited) ?? null }];
-    const page = this.#page(address, url);
+    const key = keyOfPage(address);
+    if (key === null) return [{ id: cited, span, source: this.#sources.byId.get(cited) ?? null }];
+    const page = this.#page(address, key);
     if (page.spellings.size === 0) page.spellings.add(address);
     else if (!page.spellings.has(address)) {
       findings.add({ reason: 'citation_url_alias', in: 'response', span, claim });

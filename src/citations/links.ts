@@ -3,10 +3,11 @@
  * `](`, white space or line break, so a broken link never swallows a later one.
  */
 
+import { MAX_ID_CHARS } from '../limits.ts';
 import { GREATER_THAN, isAsciiDigit, isSpace, LESS_THAN, LINE_FEED } from '../text/characters.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 import { normalisedUrl } from '../text/url.ts';
-import { isIdSeparator } from './tags.ts';
+import { isIdSeparator, isIdUnit } from './tags.ts';
 
 /** Longest address of a link, in UTF-16 code units. */
 const MAX_URL_CHARS = 2048;
@@ -26,8 +27,12 @@ type Marks = {
   readonly broken: readonly Span[];
 };
 
-/** Reads the links `[text](https://…)` and notes `[3]`, `[1, 2]`, `[^3]` of `text[content)`, in full width too. */
-export function readMarks(text: string, content: Span): Marks {
+/**
+ * Reads the links `[text](https://…)` and notes `[3]`, `[1, 2]`, `[^3]` of `text[content)`, in full width too.
+ *
+ * @param isSource Whether a source has an id: then `[text](#id)` is a link to it. Another `[3](#…)` is the note 3.
+ */
+export function readMarks(text: string, content: Span, isSource: (id: string) => boolean = () => false): Marks {
   const marks: Mark[] = [];
   const broken: Span[] = [];
   let open: number[] = [];
@@ -44,7 +49,15 @@ export function readMarks(text: string, content: Span): Marks {
         if (numbers !== null) marks.push({ form: 'notes', span: { start, end: i + 1 }, numbers });
         continue;
       }
-      const address = readAddress(text, i + 2, content.end);
+      const anchor = readAnchor(text, i + 2, content.end);
+      const isCited = anchor !== null && isSource(text.slice(anchor.url.start, anchor.url.end));
+      const numbers = anchor === null || isCited ? null : noteNumbers(text, inside);
+      if (anchor !== null && numbers !== null) {
+        marks.push({ form: 'notes', span: { start, end: anchor.end }, numbers });
+        i = anchor.end - 1;
+        continue;
+      }
+      const address = isCited ? anchor : readAddress(text, i + 2, content.end);
       if (address === null) continue;
       const isImage = text[start - 1] === '!';
       // `[[3]](https://…)` is one link.
@@ -196,6 +209,16 @@ function readAddress(
   if (i >= limit || !isClosingParenthesis(text.charCodeAt(i))) return { url: null, end: i };
   const hasHost = normalisedUrl(text.slice(url.start, url.end)) !== null;
   return { url: hasHost ? url : null, end: i + 1 };
+}
+
+/** Reads `#id)` after the parenthesis of a link: the id without the mark. */
+function readAnchor(text: string, from: number, end: number): { readonly url: Span; readonly end: number } | null {
+  if (text[from] !== '#') return null;
+  const limit = Math.min(end, from + MAX_ID_CHARS);
+  let i = from + 1;
+  while (i < limit && isIdUnit(text.charCodeAt(i)) && !isClosingParenthesis(text.charCodeAt(i))) i++;
+  const isClosed = i < limit && isClosingParenthesis(text.charCodeAt(i)) && i > from + 1;
+  return isClosed ? { url: { start: from + 1, end: i }, end: i + 1 } : null;
 }
 
 function isInlineSpace(code: number): boolean {

@@ -1,4 +1,5 @@
 /** Equality of web addresses, as citations need it: the same page under two spellings is one source. */
+import { punycode } from './punycode.ts';
 
 /** Prefixes of readers and browsers that name the page after them, in lower case. */
 const READER_PREFIXES = ['view-source:', 'https://r.jina.ai/', 'http://r.jina.ai/'] as const;
@@ -38,15 +39,111 @@ export function normalisedUrl(text: string): string | null {
 }
 
 /**
- * The same text for all addresses of one page, whichever scheme they have: the normal form without its scheme. A text
- * that is no web address is its own key.
+ * The same text for all spellings of one page's address: the normal form without scheme, `www.` and tracking
+ * parameters, with one spelling of percent signs and international host names. A DOI and a paper of arXiv have one key
+ * in all their forms (`doi:`, `dx.doi.org`; `/abs`, `/pdf`, `arXiv:`). A text that is no web address is its own key.
+ * What a site may answer differently stays apart: path case, the order of parameters, `ref`, file names.
  *
  * @example
- * pageKey('http://example.com/a/') === pageKey('https://Example.com/a'); // true
+ * pageKey('http://www.example.com/a/?utm_source=x') === pageKey('https://Example.com/a'); // true
  */
 export function pageKey(address: string): string {
-  const normal = normalisedUrl(address);
-  return normal === null ? address : normal.slice(normal.indexOf('://') + '://'.length);
+  return keyOfPage(address) ?? address;
+}
+
+/** The key of the page that a text names, or `null` if the text names none. */
+export function keyOfPage(address: string): string | null {
+  const named = addressOfName(address);
+  const normal = normalisedUrl(named ?? address);
+  if (normal === null) return null;
+  const start = normal.indexOf('://') + '://'.length;
+  let hostEnd = start;
+  while (hostEnd < normal.length && normal.charAt(hostEnd) !== '/' && normal.charAt(hostEnd) !== '?') hostEnd++;
+  const query = normal.indexOf('?', hostEnd);
+  const host = pageHost(normal.slice(start, hostEnd));
+  const path = oneSpelling(normal.slice(hostEnd, query === -1 ? normal.length : query));
+  const rest = query === -1 ? '' : oneSpelling(withoutTracking(normal.slice(query + 1)));
+  return pageOn(host, path) + (rest === '' ? '' : `?${rest}`);
+}
+
+/** Names of works and the pages that show them, in lower case. */
+const NAMED_PAGES: readonly (readonly [string, string])[] = [
+  ['doi:', 'https://doi.org/'],
+  ['arxiv:', 'https://arxiv.org/abs/'],
+];
+
+/** `doi:10.1000/x` → its address; `null` for other texts. */
+function addressOfName(text: string): string | null {
+  const name = text.trim();
+  for (const [prefix, site] of NAMED_PAGES) {
+    if (lowerAscii(name.slice(0, prefix.length)) !== prefix) continue;
+    const work = name.slice(prefix.length).trimStart();
+    if (work !== '' && !work.includes('://')) return site + work;
+  }
+  return null;
+}
+
+/** Joins host and path; the pages of a DOI and of a paper of arXiv have one form. */
+function pageOn(host: string, path: string): string {
+  if ((host === 'doi.org' || host === 'dx.doi.org') && path.startsWith('/10.')) return `doi.org${lowerAscii(path)}`;
+  if (host === 'arxiv.org' && path.startsWith('/pdf/')) {
+    const paper = path.slice('/pdf/'.length);
+    return `arxiv.org/abs/${paper.endsWith('.pdf') ? paper.slice(0, -'.pdf'.length) : paper}`;
+  }
+  return host + path;
+}
+
+/** The host without `www.`, its labels as registrars write them (`xn--…`). */
+function pageHost(authority: string): string {
+  const at = authority.lastIndexOf('@') + 1;
+  let host = authority.slice(at);
+  while (host.startsWith('www.') && host.indexOf('.', 'www.'.length) !== -1) host = host.slice('www.'.length);
+  if (!isAscii(host)) host = host.split('.').map(registeredLabel).join('.');
+  return authority.slice(0, at) + host;
+}
+
+/** Longest label of a host. Longer ones are no host, and stay as written. */
+const MAX_LABEL_CHARS = 63;
+
+function registeredLabel(label: string): string {
+  return isAscii(label) || label.length > MAX_LABEL_CHARS ? label : `xn--${punycode(label.toLowerCase())}`;
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+  return true;
+}
+
+/** Parameters that say where a reader came from, in lower case. `utm_` and `hsa_` begin others. */
+const TRACKING: ReadonlySet<string> = new Set([
+  ...['gclid', 'gclsrc', 'dclid', 'gbraid', 'wbraid', 'gad_source', 'srsltid', '_ga', '_gl'],
+  ...['fbclid', 'msclkid', 'yclid', 'ysclid', 'ttclid', 'twclid', 'li_fat_id', 'igshid', 'igsh'],
+  ...['mc_cid', 'mc_eid', 'mkt_tok', '_hsenc', '_hsmi', 'vero_id', 'wickedid', 'oly_anon_id', 'oly_enc_id'],
+]);
+
+function withoutTracking(query: string): string {
+  return query
+    .split('&')
+    .filter((parameter) => !isTracking(parameter))
+    .join('&');
+}
+
+function isTracking(parameter: string): boolean {
+  const equals = parameter.indexOf('=');
+  const name = lowerAscii(equals === -1 ? parameter : parameter.slice(0, equals));
+  return name.startsWith('utm_') || name.startsWith('hsa_') || TRACKING.has(name);
+}
+
+/** Characters that a percent sign need not hide (RFC 3986, 2.3, and the marks of RFC 2396). */
+const PLAIN = /[A-Za-z0-9\-._~!'()*]/;
+
+/** Writes percent signs in capitals and only where needed, and characters outside ASCII with them. */
+function oneSpelling(text: string): string {
+  const spelled = text.replace(/%[0-9A-Fa-f]{2}/g, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return PLAIN.test(character) ? character : escaped.toUpperCase();
+  });
+  return isAscii(spelled) ? spelled : spelled.toWellFormed().replace(/[^\0-\x7f]+/g, encodeURIComponent);
 }
 
 /** Removes the prefixes of readers. They can occur more than once; only an address after them counts as a page. */

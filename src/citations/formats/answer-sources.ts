@@ -6,6 +6,7 @@
 import type { InputProblem } from '../../input-problem.ts';
 import { MAX_ID_CHARS, MAX_TITLE_CHARS } from '../../limits.ts';
 import type { Span } from '../../text/span.ts';
+import { pageKey } from '../../text/url.ts';
 import type { SourceInput } from '../sources.ts';
 import { isIdSeparator, isIdUnit } from '../tags.ts';
 import type { SourceSet } from '../types.ts';
@@ -35,41 +36,42 @@ export type Pointer = {
 type OwnSource = { readonly id: string; readonly texts: Set<string>; title: string | null; url: string | null };
 
 export class AnswerSources {
-  readonly #given: SourceSet | null;
+  /** The sources of the request; `null` if it has none. */
+  readonly given: SourceSet | null;
   readonly #findings: AnswerFindings;
   readonly #search = new QuoteSearch();
   readonly #own = new Map<string, OwnSource>();
   readonly #taken = new Set<string>();
   readonly #units = new Map<number, UnitReader>();
+  /** The sources of the request by the page of their address. */
   #byUrl: Map<string, number> | null = null;
 
   /** @param given the sources of the request; `null` = it has none. */
   constructor(given: SourceSet | null, findings: AnswerFindings) {
-    this.#given = given;
+    this.given = given;
     this.#findings = findings;
-  }
-
-  get isGiven(): boolean {
-    return this.#given !== null;
   }
 
   /** Adds a source that no citation needs to point to. */
   offer(pointer: Pointer): void {
-    if (this.#given === null) this.#ownId(pointer);
+    if (this.given === null) this.#ownId(pointer);
   }
 
   /** The id to write for a citation. */
   idOf(pointer: Pointer): string {
-    if (this.#given === null) {
+    if (this.given === null) {
       return pointer.isMissing === true ? (writableId(keyOf(pointer)) ?? 'unknown') : this.#ownId(pointer);
     }
-    const place = this.#placeOf(this.#given, pointer);
-    const source = place === null ? undefined : this.#given.list[place];
+    const place = this.#placeOf(this.given, pointer);
+    const source = place === null ? undefined : this.given.list[place];
     if (place === null || source === undefined) {
       this.#findings.add({ reason: 'source_not_given', path: pointer.path });
       return writableId(keyOf(pointer)) ?? 'unknown';
     }
     this.#check(pointer, place, source.text);
+    // Another spelling of the address stays, so that verification reports it.
+    const { url } = pointer;
+    if (typeof url === 'string' && isWritable(url) && citedSource(this.given, url) === place) return url;
     if (isWritable(source.id)) return source.id;
     this.#findings.add({ reason: 'source_id_changed', path: pointer.path });
     return writableId(source.id) ?? 'unknown';
@@ -77,7 +79,7 @@ export class AnswerSources {
 
   /** The sources that the answer carries; `null` if the request gives the sources. */
   finish(): SourceInput[] | null {
-    if (this.#given !== null) return null;
+    if (this.given !== null) return null;
     return [...this.#own.values()].map(({ id, texts, title, url }) => ({
       id,
       text: [...texts].join('\n'),
@@ -89,14 +91,16 @@ export class AnswerSources {
   #placeOf(given: SourceSet, { id, url, position }: Pointer): number | null {
     for (const name of [id, url]) {
       if (typeof name !== 'string') continue;
-      const found = citedSource(given, name) ?? this.#urls(given).get(name);
+      const found = citedSource(given, name) ?? this.#urls(given).get(pageKey(name));
       if (found !== undefined) return found;
     }
     return typeof position === 'number' && position < given.list.length ? position : null;
   }
 
   #urls(given: SourceSet): Map<string, number> {
-    this.#byUrl ??= new Map(given.list.flatMap(({ url }, n) => (url === undefined ? [] : [[url, n] as const])));
+    this.#byUrl ??= new Map(
+      given.list.flatMap(({ url }, n) => (url === undefined ? [] : [[pageKey(url), n] as const])),
+    );
     return this.#byUrl;
   }
 

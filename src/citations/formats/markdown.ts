@@ -18,11 +18,13 @@ export const markdown: AnswerFormat = {
     if (text === null) return false;
     const { start } = draft.addText(text);
     const path = typeof value === 'string' ? [] : ['content'];
-    const { claims } = parseResponse(text, sourcesFromList([]), { grammar: 'link', answer: 'whole' });
+    const { given } = draft.sources;
+    const { claims } = parseResponse(text, given ?? sourcesFromList([]), { grammar: 'link', answer: 'whole' });
     for (const { span, element, ids, text: claim } of claims) {
-      const pointers = ids.map(({ id }): Pointer => {
-        const isAddress = /^https?:/i.test(id);
-        return { path, id, url: isAddress ? id : null, position: null, isMissing: !isAddress };
+      const pointers = ids.map(({ id, span: place }): Pointer => {
+        const written = given === null ? id : text.slice(place.start, place.end);
+        const url = [written, id].find((name) => /^https?:/i.test(name)) ?? null;
+        return { path, id, url, position: null, isMissing: url === null };
       });
       draft.hide({ start: start + Math.max(span.end, element.start), end: start + element.end });
       draft.cite({ start: start + span.start, end: start + span.end }, pointers, path, claim);

@@ -52,6 +52,8 @@ const MARKUP = [
   '[]',
   '](x)',
   '[a](https://b.c/d)',
+  '[4](#S1)',
+  '[a](http://www.b.c/d?utm_a=1)',
   '[3](https://B.c/d/)',
   '（[乙](https://b.c/（丁）)）',
   '](https://b.c/(',

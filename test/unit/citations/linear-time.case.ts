@@ -32,6 +32,9 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'notes and brackets': '[[3]] (',
   'numbered references': '\nSources:\n[1] https://b.c/d\n[2]\n',
   'empty addresses': ' https:// http://',
+  'links to marks': '[3](#a',
+  'spellings of addresses': '[a](https://www.b.c/%7e?utm_a=1) ',
+  'script stops': 'άν; Α፡፡Α',
   webpages: '<webpage id=W1><snippet id=S1>x</webpage>',
 };
 

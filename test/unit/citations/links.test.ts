@@ -1,5 +1,6 @@
 /** The link grammar: Markdown links and notes as citations. */
 import { describe, expect, it } from 'vitest';
+import { readCitedAnswer } from '../../../src/citations/formats/read-answer.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { type SourceInput, sourcesFromList } from '../../../src/citations/sources.ts';
 import { createIncrementalVerifier } from '../../../src/citations/stream/verifier.ts';
@@ -67,6 +68,23 @@ describe('what a link cites', () => {
     const [claim] = parse(response).claims;
     expect(response.slice(claim?.ids[0]?.span.start, claim?.ids[0]?.span.end)).toBe(A);
     expect(response.slice(claim?.span.start, claim?.span.end)).toBe(response);
+  });
+});
+
+describe('a link to a mark of its own page', () => {
+  it.each<[string, readonly string[]]>([
+    ['It opened in 1937 [2](#S1).', ['It opened in 1937 <- S1']],
+    ['[It opened in 1937](#S1). It is red.', ['It opened in 1937 <- S1']],
+    [`It opened in 1937 [1](#S1) [2](${B}).`, [`It opened in 1937 <- S1, ${B}`]],
+    ['It opened in 1937 [7](#fn7).', ['It opened in 1937 <- 7']],
+    ['See [the history](#history), [top](#) and [3](#a b).', []],
+  ])('%s', (response, expected) => {
+    expect(brief(parse(response))).toEqual(expected);
+  });
+
+  it('is read in Markdown with the sources of the request', () => {
+    const read = readCitedAnswer('It opened in 1937 [2](#S1).', 'markdown', sourcesFromList(SOURCES));
+    expect(read.ok && read.value.response).toBe('<answer><snippet id="S1">It opened in 1937</snippet>.</answer>');
   });
 });
 
@@ -157,6 +175,27 @@ describe('the spelling of an address', () => {
       'citation_id_unknown',
     ]);
     expect(describeResponse(response, parsed, sourcesFromList([]), 'full', 'none').ratios.distinct_ids).toBe(1);
+  });
+
+  it('is a finding in a cited answer too, which may hold what its vendor added', () => {
+    const sources = sourcesFromList([{ id: A, text: 'The bridge opened in 1937.' }]);
+    const read = readCitedAnswer(`It opened in 1937 [1](${A}?utm_source=openai).`, 'markdown', sources);
+    if (!read.ok) throw new Error('expected an answer');
+    const { claims, counts } = parseResponse(read.value.response, sources);
+    expect(read.value.findings).toEqual([]);
+    expect(claims.map(({ ids }) => ids.map(({ id, source }) => [id, source]))).toEqual([[[A, 0]]]);
+    expect(counts).toEqual({ citation_url_alias: 1 });
+  });
+
+  it('may be a DOI', () => {
+    const sources = [{ id: 'doi:10.1000/abc', text: 'It opened in 1937.' }];
+    const parsed = parse('It opened in 1937 [1](https://dx.doi.org/10.1000/ABC).', sources);
+    expect(brief(parsed)).toEqual(['It opened in 1937 <- doi:10.1000/abc']);
+    expect(reasons(parsed)).toEqual(['citation_url_alias']);
+    const cited = parseResponse('It opened [https://doi.org/10.1000/abc].', sourcesFromList(sources), {
+      grammar: 'bracket',
+    });
+    expect(brief(cited)).toEqual(['It opened <- doi:10.1000/abc']);
   });
 
   it('keeps pages apart that only look alike', () => {

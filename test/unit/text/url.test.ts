@@ -1,7 +1,9 @@
 /** Equality of web addresses: which spellings are one page. */
+import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalisedUrl } from '../../../src/text/url.ts';
+import { punycode } from '../../../src/text/punycode.ts';
+import { keyOfPage, normalisedUrl, pageKey } from '../../../src/text/url.ts';
 
 describe('normalisedUrl', () => {
   it.each([
@@ -74,4 +76,81 @@ describe('normalisedUrl', () => {
     expect(normalisedUrl(`https://r.jina.ai/${'https://r.jina.ai/'.repeat(100_000)}https://a.b/`)).toBe('https://a.b');
     expect(normalisedUrl(`https://a${'/'.repeat(1_000_000)}b`)).not.toBe(null);
   });
+});
+
+describe('pageKey', () => {
+  it.each([
+    ['https://example.com/a', 'http://www.example.com:80/a/#:~:text=b'],
+    ['https://example.com/a', 'https://example.com/a?utm_source=x&UTM_Medium=y&gclid=1&fbclid=2'],
+    ['https://example.com/a?q=1', 'https://example.com/a?utm_source=x&q=1&msclkid=3'],
+    ['https://example.com/a', 'https://example.com/a?'],
+    ['https://example.com/%7Ea%2Fb', 'https://example.com/~a%2fb'],
+    ['https://de.example/wiki/Zürich', 'https://de.example/wiki/Z%c3%bcrich'],
+    ['https://example.com/a_(b)', 'https://example.com/a_%28b%29'],
+    ['https://müller.example/', 'https://www.xn--mller-kva.example'],
+    ['https://MÜLLER.example/', 'https://xn--mller-kva.example'],
+    ['https://doi.org/10.1000/AbC', 'doi:10.1000/abc'],
+    ['https://doi.org/10.1000/abc', 'http://dx.doi.org/10.1000/abc'],
+    ['https://doi.org/10.1000/abc', 'DOI: 10.1000/abc'],
+    ['https://arxiv.org/abs/2401.00001', 'http://arxiv.org/pdf/2401.00001.pdf'],
+    ['https://arxiv.org/abs/2401.00001v2', 'https://www.arxiv.org/pdf/2401.00001v2'],
+    ['https://arxiv.org/abs/2401.00001', 'arXiv:2401.00001'],
+  ])('%s is the page of %s', (one, other) => {
+    expect(pageKey(one)).toBe(pageKey(other));
+  });
+
+  it.each([
+    ['https://example.com/a', 'https://example.com/A'],
+    ['https://example.com/a', 'https://example.com/a?ref=nav'],
+    ['https://example.com/a?q=1&r=2', 'https://example.com/a?r=2&q=1'],
+    ['https://example.com/a', 'https://example.com/a/index.html'],
+    ['https://example.com/a', 'https://m.example.com/a'],
+    ['https://example.com/a', 'https://example.com:8080/a'],
+    ['https://example.com/a%2Fb', 'https://example.com/a/b'],
+    ['https://example.com/a%2541', 'https://example.com/a%41'],
+    ['https://www.com/a', 'https://com/a'],
+    ['https://arxiv.org/abs/2401.00001', 'https://arxiv.org/abs/2401.00001v2'],
+    ['https://doi.org/about', 'https://doi.org/About'],
+    ['https://example.com/doi:10.1000/x', 'doi:10.1000/x'],
+    ['https://example.com/a?autm_source=x', 'https://example.com/a'],
+  ])('%s is another page than %s', (one, other) => {
+    expect(pageKey(one)).not.toBe(pageKey(other));
+  });
+
+  it('of a text that is no address is the text', () => {
+    for (const text of ['S1', 'doi:', 'doi:https://example.com', 'arxiv:', 'example.com/a']) {
+      expect(keyOfPage(text)).toBe(null);
+      expect(pageKey(text)).toBe(text);
+    }
+  });
+
+  it('is its own key as an address', () => {
+    const piece = fc.constantFrom(
+      ...['https://', 'doi:', 'arxiv:', 'www.', 'ex.com', 'doi.org', 'arxiv.org', '/pdf/', '/abs/', '/10.1/', '.pdf'],
+      ...['?utm_a=1', '&', 'q=2', '%7e', '%c3', '%25', 'ü', 'É', '/', ':443', '@'],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
+        const key = keyOfPage(pieces.join(''));
+        if (key !== null && keyOfPage(`https://${key}`) !== null) expect(keyOfPage(`https://${key}`)).toBe(key);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('takes linear time', () => {
+    for (const unit of ['%7e', '&utm_a=1', 'ü', 'ü.', '/', '.pdf']) {
+      expect(pageKey(`https://a.example/?${unit.repeat(300_000)}`)).not.toBe('');
+      expect(pageKey(`https://${unit.repeat(300_000)}`)).not.toBe('');
+    }
+  });
+});
+
+describe('punycode', () => {
+  it.each(['münchen', 'ü', 'bücher', 'пример', '例え', 'かんたんdeナイス', 'ελληνικά', 'ไทย', '😀', 'a😀ü'])(
+    'writes %s as the platform does',
+    (label) => {
+      expect(`xn--${punycode(label)}.example`).toBe(domainToASCII(`${label}.example`));
+    },
+  );
 });
