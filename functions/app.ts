@@ -90,7 +90,8 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   const app = new Hono<AppEnvironment>();
   app.use(observe);
   app.use(async function beginLeases(c, next) {
-    const leases = [bodies.begin(), arriving.begin(), claims.begin()] as const;
+    const { signal } = c.req.raw;
+    const leases = [bodies.begin(signal), arriving.begin(signal), claims.begin(signal)] as const;
     c.set('bodyLease', leases[0]);
     c.set('arrivingLease', leases[1]);
     c.set('claimLease', leases[2]);

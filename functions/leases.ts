@@ -1,7 +1,8 @@
 /**
  * Leases on what one isolate holds at the same time: bytes of bodies, claims of answers. Without a limit, parallel large
- * requests fill the heap, and the isolate dies with everyone's requests. A lease ends with its request; a request that
- * is torn down runs no `finally`, so its lease ends at a deadline.
+ * requests fill the heap, and the isolate dies with everyone's requests. A lease ends with its request. If the connection
+ * breaks, the platform drops the request and what it holds, without its `finally`: then the signal of the request ends the
+ * lease. A deadline ends what neither does.
  */
 
 export type Lease = {
@@ -15,9 +16,12 @@ export type Lease = {
   readonly shrink: (amount: number) => void;
   /** Whether it could grow by that much now. */
   readonly fits: (amount: number) => boolean;
-  /** Keeps the lease beyond the end of its handler, for a reply that is streamed. Returns the function that ends it. */
+  /**
+   * Keeps the lease beyond the end of its handler and of its connection, for a reply that is streamed and for work that
+   * outlives its caller. Returns the function that ends it.
+   */
   readonly hold: () => () => void;
-  /** Frees all of it, unless a stream holds it. Idempotent. */
+  /** Frees all of it, unless something holds it. Idempotent. */
   readonly end: () => void;
 };
 
@@ -27,7 +31,7 @@ type LeaseOptions = {
   readonly leaseMs: number;
 };
 
-type Held = { amount: number; until: number; streams: number };
+type Held = { amount: number; until: number; holds: number };
 
 export class Leases {
   readonly #options: LeaseOptions;
@@ -44,13 +48,19 @@ export class Leases {
     this.#now = now;
   }
 
-  begin(): Lease {
-    const held: Held = { amount: 0, until: this.#now() + this.#options.leaseMs, streams: 0 };
+  /** @param caller aborts when the connection of the request breaks. Absent: what is held belongs to no request. */
+  begin(caller?: AbortSignal): Lease {
+    const held: Held = { amount: 0, until: this.#now() + this.#options.leaseMs, holds: 0 };
     this.#held.add(held);
     let handled = false;
     const settle = (): void => {
-      if (handled && held.streams === 0) this.#end(held);
+      if (handled && held.holds === 0) this.#end(held);
     };
+    const end = (): void => {
+      handled = true;
+      settle();
+    };
+    caller?.addEventListener('abort', end, { once: true });
     return {
       grow: (amount) => this.#grow(held, amount),
       shrink: (amount) => {
@@ -58,18 +68,15 @@ export class Leases {
       },
       fits: (amount) => this.#fits(held, amount),
       hold: () => {
-        held.streams++;
+        held.holds++;
         let holds = true;
         return () => {
-          if (holds) held.streams--;
+          if (holds) held.holds--;
           holds = false;
           settle();
         };
       },
-      end: () => {
-        handled = true;
-        settle();
-      },
+      end,
     };
   }
 

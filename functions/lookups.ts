@@ -12,6 +12,13 @@ export type Lookup<T> =
   /** The address has guessed wrong too often, or too many requests wait for a lookup. */
   | { readonly status: 'refused'; readonly retry_after_s: number };
 
+/** The connection of a caller who is not known yet. */
+export type CallerConnection = {
+  readonly address: string;
+  /** Aborts when its connection breaks. */
+  readonly signal: AbortSignal;
+};
+
 const WINDOW_MS = 60_000;
 /** Wrong guesses of one address in a minute that are answered as such. */
 const MAX_WRONG_OF_ADDRESS = 10;
@@ -42,25 +49,38 @@ export class Lookups {
   }
 
   /**
-   * Looks something up when the turn of its address has come.
+   * Looks something up when the turn of its address has come. A caller whose connection breaks before its reply has
+   * guessed wrong: nobody saves tries by leaving.
    * @param look returns null if what the caller names does not exist.
    * @throws what `look` throws.
    */
-  async find<T>(address: string, look: () => Promise<T | null>): Promise<Lookup<T>> {
+  async find<T>({ address, signal }: CallerConnection, look: () => Promise<T | null>): Promise<Lookup<T>> {
     const isSuspect = this.#wrongOf(address) >= MAX_WRONG_OF_ADDRESS;
-    const end = await (isSuspect ? this.#suspects : this.#lane).turn();
-    if (end === null) return { status: 'refused', retry_after_s: 1 };
+    const onLeft = (): number => this.#countWrong(address);
+    signal.addEventListener('abort', onLeft, { once: true });
     let value: T | null;
     try {
-      value = await look();
+      const end = await (isSuspect ? this.#suspects : this.#lane).turn(signal);
+      if (end === null) return { status: 'refused', retry_after_s: 1 };
+      try {
+        value = await look();
+      } finally {
+        end();
+      }
     } finally {
-      end();
+      signal.removeEventListener('abort', onLeft);
     }
     if (value !== null) return { status: 'found', value };
-    const wrong = this.#wrongOf(address) + 1;
-    this.#wrong.add(this.#keyOf(address), wrong, 1);
+    const wrong = this.#countWrong(address);
     if (wrong <= MAX_WRONG_OF_ADDRESS) return { status: 'missing' };
     return { status: 'refused', retry_after_s: Math.max(1, Math.ceil((WINDOW_MS - (this.#now() % WINDOW_MS)) / 1000)) };
+  }
+
+  /** Returns the wrong guesses of the address with this one. */
+  #countWrong(address: string): number {
+    const wrong = this.#wrongOf(address) + 1;
+    this.#wrong.add(this.#keyOf(address), wrong, 1);
+    return wrong;
   }
 
   #wrongOf(address: string): number {
@@ -83,10 +103,10 @@ class Lane {
   }
 
   /** Waits for a turn. Returns the function that ends it, or null if there is none. */
-  async turn(): Promise<(() => void) | null> {
-    const turn = this.#turns.begin();
+  async turn(caller: AbortSignal): Promise<(() => void) | null> {
+    const turn = this.#turns.begin(caller);
     if (turn.grow(1)) return turn.end;
-    const waiting = this.#waiting.begin();
+    const waiting = this.#waiting.begin(caller);
     try {
       if (!waiting.grow(1)) return null;
       // Polls, because requests cannot wake one another: each has its own I/O context.

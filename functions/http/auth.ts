@@ -14,7 +14,7 @@ import type { PlatformFactory } from '../platform.ts';
 import { KeyTable } from '../projects/key-table.ts';
 import { KnownKeys } from '../projects/known-keys.ts';
 import { refuseWebPages } from './browser-guard.ts';
-import { callerAddress } from './caller-address.ts';
+import { callerConnection } from './caller-address.ts';
 import { type AppEnvironment, type Context, callerOf, type Principal } from './context.ts';
 import { checkRate } from './rate-limit.ts';
 import { vendorKey } from './vendor-key.ts';
@@ -171,7 +171,7 @@ async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Pro
   if (!text.startsWith(STORED_KEY_PREFIX)) return null;
   if (bytes.byteLength > MAX_STORED_KEY_BYTES || !isStoredKeyText(text))
     throw new RequestError({ reason: 'key_unknown' });
-  const found = await c.get('knownKeys').find(new KeyTable(c.env.DB), hexOf(sha256), callerAddress(c));
+  const found = await c.get('knownKeys').find(new KeyTable(c.env.DB), hexOf(sha256), callerConnection(c));
   switch (found.status) {
     case 'unknown':
       throw new RequestError({ reason: 'key_unknown' });

@@ -3,10 +3,15 @@
  * connection, which workerd puts into `request.cf.clientIp`; a header would be the caller's own word. On the platform it
  * is `cf-connecting-ip`, which the platform sets itself.
  */
+import type { CallerConnection } from '../lookups.ts';
 import type { Context } from './context.ts';
 
+export function callerConnection(c: Context): CallerConnection {
+  return { address: callerAddress(c), signal: c.req.raw.signal };
+}
+
 /** An IPv4 address, or the network of an IPv6 address, because its owner has all of its 2^64 addresses. */
-export function callerAddress(c: Context): string {
+function callerAddress(c: Context): string {
   const configured = c.get('settings').clientAddressHeader;
   // Each proxy appends the address that it was called from, so the last one is that of the nearest proxy.
   const named = configured === null ? undefined : c.req.header(configured)?.split(',').at(-1);

@@ -1,11 +1,13 @@
 /**
  * Server-sent events to one client. A comment is written at once and then every second: a failing write is how a Worker
  * notices a disconnected client. `gone` then aborts, and with it the work behind the stream. The queue is bounded: a
- * producer that awaits `room` runs at the speed of the reader.
+ * producer that awaits `room` runs at the speed of the reader. What the stream holds counts until it ends, however long
+ * that takes.
  */
 import { failureOf, problemOf, wireReason } from '../../service/problems.ts';
+import type { Lease } from '../leases.ts';
 
-/** How often a comment is sent, to notice a disconnected client. */
+/** How often a comment is sent, to notice a disconnected client, and the lease of the stream renewed. */
 const EVENT_HEARTBEAT_MS = 1_000;
 /** Bytes of events that may wait for a client: ten times the events of a long answer with many defects. */
 const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
@@ -20,26 +22,38 @@ type Work = (events: EventStream) => Promise<void>;
 /**
  * Creates a stream of the events that `work` sends. It ends with the work; an exception becomes the event `error`, with
  * the problem as its data, and ends the stream.
+ * @param lease of what the work holds. The stream holds it until it ends.
  * @param failed runs between that event and the end, to handle what the client still sends. It must not throw.
  */
-export function eventStream(requestId: string, work: Work, failed?: () => Promise<void>): ReadableStream<Uint8Array> {
-  return streamOf(new EventStream(MAX_QUEUED_EVENT_BYTES), requestId, work, failed);
+export function eventStream(
+  requestId: string,
+  lease: Lease,
+  work: Work,
+  failed?: () => Promise<void>,
+): ReadableStream<Uint8Array> {
+  return streamOf(new EventStream(MAX_QUEUED_EVENT_BYTES), requestId, lease, work, failed);
 }
 
 /** Like `eventStream`, but with the smaller queue MAX_QUEUED_POLICY_BYTES, for generated text. */
-export function policyStream(requestId: string, work: Work): ReadableStream<Uint8Array> {
-  return streamOf(new EventStream(MAX_QUEUED_POLICY_BYTES), requestId, work);
+export function policyStream(requestId: string, lease: Lease, work: Work): ReadableStream<Uint8Array> {
+  return streamOf(new EventStream(MAX_QUEUED_POLICY_BYTES), requestId, lease, work);
 }
 
 function streamOf(
   events: EventStream,
   requestId: string,
+  lease: Lease,
   work: Work,
   failed: () => Promise<void> = async () => undefined,
 ): ReadableStream<Uint8Array> {
-  const heartbeat = setInterval(() => events.comment(), EVENT_HEARTBEAT_MS);
+  const release = lease.hold();
+  const heartbeat = setInterval(() => {
+    events.comment();
+    lease.grow(0);
+  }, EVENT_HEARTBEAT_MS);
   void run(events, requestId, work, failed).finally(() => {
     clearInterval(heartbeat);
+    release();
     return events.end();
   });
   return events.readable;

@@ -5,7 +5,7 @@
 
 import { StorageError } from '../../service/storage-error.ts';
 import { createRecentlyUsed, type RecentlyUsed } from '../../src/recently-used.ts';
-import type { Lookups } from '../lookups.ts';
+import type { CallerConnection, Lookups } from '../lookups.ts';
 import type { KeyTable, StoredKey } from './key-table.ts';
 
 /** How long a key counts as it was read. */
@@ -41,13 +41,13 @@ export class KnownKeys {
 
   /**
    * Finds a key by the SHA-256 of its text in hex.
-   * @param address of the caller, by which wrong keys are counted.
+   * @param caller by whose address wrong keys are counted.
    * @throws StorageError if D1 fails and the key was not read in the last minutes.
    */
-  async find(table: KeyTable, sha256: string, address: string): Promise<Found> {
+  async find(table: KeyTable, sha256: string, caller: CallerConnection): Promise<Found> {
     const now = this.#now();
     const known = this.#knownOf(sha256);
-    if (known === undefined) return this.#findUnseen(table, sha256, address);
+    if (known === undefined) return this.#findUnseen(table, sha256, caller);
     if (known.read_at + KEY_CACHE_MS > now || known.refreshed_by > now) return { status: 'known', key: known.key };
     known.refreshed_by = now + REFRESH_MS;
     try {
@@ -62,10 +62,10 @@ export class KnownKeys {
   }
 
   /** A key that this isolate has not seen: it may be one of many that nobody has. */
-  async #findUnseen(table: KeyTable, sha256: string, address: string): Promise<Found> {
+  async #findUnseen(table: KeyTable, sha256: string, caller: CallerConnection): Promise<Found> {
     const isUnknown = (): boolean => (this.#unknown.get(sha256) ?? 0) > this.#now();
     if (isUnknown()) return { status: 'unknown' };
-    const looked = await this.#lookups.find(address, async () => {
+    const looked = await this.#lookups.find(caller, async () => {
       // Another request may have read it meanwhile. An unknown key counts once, however often it is sent.
       if (isUnknown()) return 'unknown';
       return this.#knownOf(sha256)?.key ?? this.#read(table, sha256);

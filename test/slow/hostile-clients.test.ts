@@ -1,12 +1,12 @@
 /**
  * Hostile clients by the hundred against `citeward serve`, in one process and in several: bodies that are announced and
- * not sent, or sent slowly, floods of wrong keys with forged addresses, half headers, tunnels, DNS rebinding. Meanwhile
- * callers with a key are answered, and the memory stays bounded. Prints what was held, the peak of the memory, and the
+ * not sent, or sent slowly, streams that idle, connections that are reset, floods of wrong keys with forged addresses,
+ * half headers, tunnels, DNS rebinding. Meanwhile callers with a key are answered, and the memory stays bounded. Prints what was held, the peak of the memory, and the
  * latency of the keyed requests.
  */
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,6 +85,10 @@ class Hostile {
 
   end(): void {
     this.#socket.destroy();
+  }
+
+  reset(): void {
+    this.#socket.resetAndDestroy();
   }
 }
 
@@ -183,6 +187,13 @@ const ATTACKS: readonly Attack[] = [
     head: () => announcing('/v1/judgments:import', 100 * MB, { ...withKey, 'content-type': 'application/jsonl' }),
     first: ' '.repeat(128 * 1024),
     ends: [408, 503],
+  },
+  {
+    name: 'a stream of 128 KB that idles',
+    head: () => announcing('/v1/verify/stream', 16 * MB, { ...withKey, 'content-type': 'application/jsonl' }),
+    first: `{"sources": [{"id": "S1", "text": "The Aare."}]}\n${JSON.stringify({ delta: '<snippet'.repeat(16 * 1024) })}\n`,
+    // The room of streams is full at 4 MB.
+    ends: [200, 503],
   },
   {
     name: 'half of a header',
@@ -286,6 +297,64 @@ describe.each([1, 4])('%i processes', (processes) => {
     expect(seen.statuses).toEqual([200]);
   }, 300_000);
 });
+
+/** A model server that takes every call and answers none. */
+async function silentJudge() {
+  let calls = 0;
+  const server = createServer((call) => {
+    call.resume().on('end', () => calls++);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the server has no port');
+  const end = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { base_url: `http://127.0.0.1:${address.port}/v1`, calls: () => calls, end };
+}
+
+it('a connection that is reset frees what its request held', async () => {
+  const judge = await silentJudge();
+  const limits = { slots: 64, context_tokens: 500_000 };
+  const backend = { kind: 'vllm', name: 'silent', model: 'm', base_url: judge.base_url, ...limits };
+  const BACKENDS = JSON.stringify({ backends: [backend], default_judge: 'silent' });
+  const flags = ['--state', join(folder, 'reset'), '--var', `API_KEYS=${API_KEYS}`, '--var', `BACKENDS=${BACKENDS}`];
+  const { url } = await startServe(...flags);
+  const text = 'The Aare is 288 kilometres long. '.repeat((4 * MB) / 33);
+  const rollout = (n: number) => ({
+    question: `How long is river ${n}?`,
+    positive_rubrics: ['States that the Aare is 288 km long'],
+    recipe: 'refiner-gpt54-instance-rubric',
+    sources: [{ id: 'S1', text }],
+    response: '<answer><snippet id=S1>The Aare is 288 km long.</snippet></answer>',
+  });
+  const call = (n: number) => ({
+    ...{ jsonrpc: '2.0', id: n, method: 'tools/call' },
+    params: { name: 'score_answer', arguments: rollout(n) },
+  });
+  const accept = { accept: 'application/json, text/event-stream' };
+  // An MCP request holds its body twice: its tool sends a request of its own.
+  const attacks = [
+    { path: '/v1/score', connections: 3, body: rollout, headers: withKey },
+    { path: '/mcp', connections: 2, body: call, headers: { ...withKey, ...accept } },
+  ];
+  const large = () => verify(url, KEY, VERIFY.padEnd(4 * MB));
+  for (const { path, connections, body, headers } of attacks) {
+    const before = judge.calls();
+    const held = Array.from({ length: connections }, (_, n) => {
+      const sent = JSON.stringify(body(n + before));
+      return new Hostile(url, announcing(path, sent.length, headers) + sent);
+    });
+    while (judge.calls() < before + connections) await pause(100);
+    await pause(2_000);
+    expect((await large()).status, path).toBe(503);
+    for (const one of held) one.reset();
+    await pause(1_000);
+    expect((await large()).status, path).toBe(200);
+  }
+  judge.end();
+}, 120_000);
 
 it('a server without keys answers no page that DNS rebinding or a form brought', async () => {
   const { url } = await startServe('--state', join(folder, 'open'), '--var', 'ALLOWED_HOSTS=citeward');

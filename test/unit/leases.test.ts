@@ -61,3 +61,29 @@ it('frees a part of a lease, once', () => {
   stream.shrink(40);
   expect([leases.begin().grow(41), leases.begin().grow(40)]).toEqual([false, true]);
 });
+
+it('lets only the oldest lease that holds something exceed the limit', () => {
+  const leases = new Leases({ limit: 100, leaseMs: 1_000 }, () => 0);
+  const [idle, oldest, later] = [leases.begin(), leases.begin(), leases.begin()];
+  expect([oldest.grow(60), later.grow(40)]).toEqual([true, true]);
+  // One that was begun before, but holds nothing, waits like the others.
+  expect([idle.fits(1), later.fits(1), oldest.fits(1_000)]).toEqual([false, false, true]);
+  expect([later.grow(1), idle.grow(1), oldest.grow(1_000)]).toEqual([false, false, true]);
+  oldest.end();
+  // The next oldest may exceed it now.
+  expect([idle.grow(61), later.grow(1_000), idle.grow(1)]).toEqual([false, true, false]);
+});
+
+it('ends with the connection of its caller, unless something holds it', () => {
+  const leases = new Leases({ limit: 100, leaseMs: 1_000 }, () => 0);
+  const [left, stays] = [new AbortController(), new AbortController()];
+  const [lost, held, other] = [leases.begin(left.signal), leases.begin(left.signal), leases.begin(stays.signal)];
+  const release = held.hold();
+  expect([other.grow(10), lost.grow(40), held.grow(50)]).toEqual([true, true, true]);
+  left.abort();
+  expect([leases.begin().grow(41), leases.begin().grow(40)]).toEqual([false, true]);
+  lost.end();
+  expect(leases.begin().grow(1)).toBe(false);
+  release();
+  expect([leases.begin().grow(51), leases.begin().grow(50)]).toEqual([false, true]);
+});

@@ -39,9 +39,9 @@ export function mcpRoutes(askApp: AskApp): Hono<AppEnvironment> {
 /** The headers of the caller's request that its tools' requests have too. */
 const PASSED_ON = ['authorization', 'traceparent', 'tracestate', 'cf-connecting-ip'];
 
-/** The connection of the caller's request, with its address. */
-function connectionOf({ req }: Context): RequestInit<CfProperties> {
-  return req.raw.cf === undefined ? {} : { cf: req.raw.cf };
+/** The connection of the caller's request: its address, and the signal of its end. */
+function connectionOf({ req: { raw } }: Context): RequestInit<CfProperties> {
+  return { signal: raw.signal, ...(raw.cf === undefined ? {} : { cf: raw.cf }) };
 }
 
 /** Asks routes with the key of the caller, within the trace of the caller's request. */

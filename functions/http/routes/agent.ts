@@ -36,16 +36,11 @@ export const agentRoutes = new Hono<AppEnvironment>().post('/v1/agent', requireS
     const waiting = { observer: NO_OBSERVER, caller: c.req.raw.signal, deadline_ms: AGENT_DEADLINE_MS };
     return c.json(await answer(asking, waiting));
   }
-  const release = c.get('bodyLease').hold();
-  const stream = policyStream(c.get('requestId'), async (events) => {
+  const stream = policyStream(c.get('requestId'), c.get('bodyLease'), async (events) => {
     const observer = observerOf(events);
     observer.send('start', plan.start);
     const waiting = { observer, caller: events.gone, deadline_ms: AGENT_STREAM_DEADLINE_MS };
-    try {
-      observer.send('done', await answer(asking, waiting));
-    } finally {
-      release();
-    }
+    observer.send('done', await answer(asking, waiting));
   });
   return c.body(stream, 200, { 'content-type': 'text/event-stream' });
 });

@@ -113,11 +113,15 @@ async function found(c: Context): Promise<StoredFile> {
 }
 
 /**
- * Lets work continue after its caller disconnects, which would otherwise end the invocation before it can clean up. The
- * reply still waits for the work, so it promises nothing that has not happened.
+ * Lets work continue after its caller disconnects, which would otherwise end the invocation before it can clean up. What
+ * the request holds counts until then. The reply still waits for the work, so it promises nothing that has not happened.
  */
 export async function outlivingCaller<T>(c: Context, work: Promise<T>): Promise<T> {
-  c.executionCtx.waitUntil(Promise.allSettled([work]));
+  const releases = [c.get('bodyLease').hold(), c.get('arrivingLease').hold()];
+  const settled = Promise.allSettled([work]).then(() => {
+    for (const release of releases) release();
+  });
+  c.executionCtx.waitUntil(settled);
   return work;
 }
 

@@ -35,9 +35,8 @@ export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requir
   const platform = await platformOf(c);
   const prepared = await readyRefinement(request, platform);
   if (!prepared.ok) throw new RequestError(prepared.error);
-  const release = c.get('bodyLease').hold();
-  const stream = policyStream(c.get('requestId'), (events) =>
-    sendRefinement(prepared.value, platform, events).finally(release),
+  const stream = policyStream(c.get('requestId'), c.get('bodyLease'), (events) =>
+    sendRefinement(prepared.value, platform, events),
   );
   return c.body(stream, 200, { 'content-type': 'text/event-stream' });
 });

@@ -31,21 +31,23 @@ export const verifyRoutes = new Hono<AppEnvironment>()
   })
   .post('/v1/verify/stream', requireScope('verify'), async (c) => {
     const { evidence } = readQuery(c, verifyStreamQuerySchema);
-    const lease = c.get('streams').begin();
+    const lease = c.get('streams').begin(c.req.raw.signal);
     const body = new BodyLines(c.req.raw, lease);
     try {
       const head = headOf((await body.next()) ?? '');
       const verification = new StreamedVerification(head, evidence);
       const events = eventStream(
         c.get('requestId'),
-        (events) => verifyLines(body, verification, events).finally(lease.end),
+        lease,
+        (events) => verifyLines(body, verification, events),
         () => body.discard(),
       );
       return c.body(events, 200, { 'content-type': 'text/event-stream' });
     } catch (error) {
-      lease.end();
       await body.discard();
       throw error;
+    } finally {
+      lease.end();
     }
   });
 

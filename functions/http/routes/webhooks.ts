@@ -36,7 +36,7 @@ import {
 import { type PresentedSignature, readSignature, verifySignature } from '../../webhooks/signature.ts';
 import { requireScope } from '../auth.ts';
 import { parseBody, readJson, readQuery, receiveBytes } from '../body.ts';
-import { callerAddress } from '../caller-address.ts';
+import { callerConnection } from '../caller-address.ts';
 import { type AppEnvironment, type Context, projectOf } from '../context.ts';
 import { checkRate } from '../rate-limit.ts';
 
@@ -219,7 +219,7 @@ const projects = createRecentlyUsed<string>({ entries: 1_024, size: 1_024 });
 async function registrantOf(c: Context, endpoint: string): Promise<string> {
   const seen = projects.get(endpoint);
   if (seen !== undefined) return seen;
-  const looked = await c.get('lookups').find(callerAddress(c), () => projectOfEndpoint(c.env.DB, endpoint));
+  const looked = await c.get('lookups').find(callerConnection(c), () => projectOfEndpoint(c.env.DB, endpoint));
   switch (looked.status) {
     case 'missing':
       throw new RequestError({ reason: 'webhook_not_found' });
@@ -241,7 +241,7 @@ async function signedBody(
   secrets: readonly Uint8Array[],
 ): Promise<Uint8Array> {
   const start = performance.now();
-  const unsigned = c.get('unsigned').begin();
+  const unsigned = c.get('unsigned').begin(c.req.raw.signal);
   try {
     const body = await receiveBytes(c, MAX_WEBHOOK_BODY_BYTES, unsigned);
     c.get('phases').body = performance.now() - start;
