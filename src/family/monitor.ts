@@ -5,9 +5,10 @@
 
 /** What one rollout shows. `null` = not observed, as for a rollout whose judge failed. */
 export type Observations = {
+  readonly has_answer: boolean;
   /**
    * The share of the rollout's own positive criteria that are met, from 0 to 1, as an unweighted mean; a criterion that
-   * is half met is 0.5. 0 without an answer.
+   * is half met is 0.5. Without an answer nothing is judged, and it is unknown whether the row has any: `null`.
    */
   readonly criteria_met: number | null;
   /** Statements of the answer, without repetitions: those with a citation, and those that lack one they need. */

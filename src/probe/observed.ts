@@ -8,7 +8,10 @@ import { familyOf } from '../families/registry.ts';
  */
 export function criteriaMet(facts: Facts): number | null {
   const { monitor } = BUILT_IN.of(facts);
-  if (monitor !== undefined) return monitor.observe(facts).criteria_met;
+  if (monitor !== undefined) {
+    const { has_answer, criteria_met } = monitor.observe(facts);
+    return has_answer ? criteria_met : 0;
+  }
   const own =
     familyOf(facts)
       .facts.counts?.(facts)

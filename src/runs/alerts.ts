@@ -3,6 +3,7 @@
  * and counts only: no text, no judge.
  */
 import { BUILT_IN, type Composers } from '../families/composers.ts';
+import type { Observations } from '../family/monitor.ts';
 import { type AlertFigure, isOffQuestionCopy, type Means, RANK_FIGURES, type WatchedRollout } from './alert-figures.ts';
 import {
   ALERT_WINDOW_STEPS,
@@ -129,10 +130,12 @@ export class AlertWatch {
 
   #placed(group: ReplayedGroup<CountedRow>): PlacedRollout[] {
     const hasSignal = group.degenerate.before === null;
-    const observed = group.samples.map(({ row: { facts, recipe } }) => {
-      const values = this.#recipes.get(recipe);
-      return values === undefined ? null : (this.#composers.of(values).monitor?.observe(facts) ?? null);
-    });
+    const observed = withoutAnswerUnmet(
+      group.samples.map(({ row: { facts, recipe } }) => {
+        const values = this.#recipes.get(recipe);
+        return values === undefined ? null : (this.#composers.of(values).monitor?.observe(facts) ?? null);
+      }),
+    );
     const outcomes = group.samples.map(({ row }) => row.counts?.outcome ?? null);
     const rewards = group.samples.map(({ before }) => before.reward);
     const above = {
@@ -325,6 +328,12 @@ function scaleOf(recipes: ReadonlyMap<string, RecipeValues>, composers: Composer
     most = Math.max(most, high);
   }
   return most > least ? { least, width: most - least } : null;
+}
+
+/** Rollouts without an answer meet none of the criteria that another of their group shows the row to have. */
+function withoutAnswerUnmet(observed: readonly (Observations | null)[]): (Observations | null)[] {
+  if (observed.every((one) => one === null || one.criteria_met === null)) return [...observed];
+  return observed.map((one) => (one === null || one.has_answer ? one : { ...one, criteria_met: 0 }));
 }
 
 /** Claims that are no statement, and claims without a content word. */

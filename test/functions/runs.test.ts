@@ -244,12 +244,17 @@ describe('a rollout with a run', () => {
     expect(rollouts[0]?.detail?.report).toMatchObject({ reward: rollouts[0]?.reward });
   });
 
-  it('is measured in full, so that other weights can be tried', async () => {
-    const recipe = { base: ROLLOUT.recipe, citation_weight: 0 };
-    await record(at('r', 0, 'g', 's', { recipe }));
-    const [row] = (await rolloutsOf('r')).rollouts;
-    expect(row?.facts).toMatchObject({ citation: { status: 'scored' }, rubric: { status: 'scored' } });
-  });
+  it.each([0, 1])(
+    'is measured in full with a citation weight of %s, so that alerts and other weights have it',
+    async (weight) => {
+      const recipe = { base: ROLLOUT.recipe, citation_weight: weight };
+      await record(at('r', 0, 'g', 's', { recipe }));
+      const [row] = (await rolloutsOf('r')).rollouts;
+      // The same rollout outside a run is asked one question less.
+      expect((await score({ ...ROLLOUT, recipe })).judgments).toHaveLength((row?.judgments.length ?? 0) - 1);
+      expect(row?.facts).toMatchObject({ citation: { status: 'scored' }, rubric: { status: 'scored' } });
+    },
+  );
 
   it('stands at a place that the request names in full', async () => {
     const run = { id: 'r', step: 0, group: 'g', sample: 's' };

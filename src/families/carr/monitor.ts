@@ -8,9 +8,9 @@ const NO_STATEMENTS = { cited: null, uncited: null, citations: null, irrelevant:
 export const carrMonitor: Monitor<CarrRecipe, CarrFacts> = {
   /** The row's own criteria are the single-hop ones about its entities. */
   observe: ({ has_answer, supported }) => {
-    if (!has_answer) return { criteria_met: 0, ...NO_STATEMENTS };
+    if (!has_answer) return { has_answer, criteria_met: null, ...NO_STATEMENTS };
     const criteria = supported.status === 'scored' ? supported.observed : [];
     const met = criteria.filter((isSupported) => isSupported).length;
-    return { criteria_met: criteria.length === 0 ? null : met / criteria.length, ...NO_STATEMENTS };
+    return { has_answer, criteria_met: criteria.length === 0 ? null : met / criteria.length, ...NO_STATEMENTS };
   },
 };

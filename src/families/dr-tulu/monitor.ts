@@ -11,8 +11,8 @@ const NO_IDS = { citations: null, irrelevant: null };
 export const drTuluMonitor: Monitor<DrTuluRecipe, DrTuluFacts> = {
   observe: (facts) =>
     facts.has_answer
-      ? { criteria_met: criteriaMet(facts), ...statementsOf(facts), ...NO_IDS }
-      : { criteria_met: 0, cited: 0, uncited: 0, ...NO_IDS },
+      ? { has_answer: true, criteria_met: criteriaMet(facts), ...statementsOf(facts), ...NO_IDS }
+      : { has_answer: false, criteria_met: null, cited: 0, uncited: 0, ...NO_IDS },
 };
 
 /** All criteria are the row's; a negative weight names a fault. */

@@ -23,7 +23,8 @@ export const refinerMonitor: Monitor<RefinerRecipe, RefinerFacts> = {
     negatives_require_positive: true,
     citation_weight: recipe.citation_weight < PAYING_WEIGHT ? BALANCED_WEIGHT : recipe.citation_weight,
   }),
-  observe: (facts) => (facts.has_answer ? { criteria_met: criteriaMet(facts), ...citationsOf(facts) } : NO_ANSWER),
+  observe: (facts) =>
+    facts.has_answer ? { has_answer: true, criteria_met: criteriaMet(facts), ...citationsOf(facts) } : NO_ANSWER,
   criteriaShares,
 };
 
@@ -44,7 +45,10 @@ export function stricterRefiner(recipe: RefinerRecipe) {
   } as const satisfies Partial<RefinerRecipe>;
 }
 
-const NO_ANSWER: Observations = { criteria_met: 0, cited: 0, uncited: 0, citations: 0, irrelevant: 0 };
+const NO_ANSWER: Observations = {
+  ...{ has_answer: false, criteria_met: null },
+  ...{ cited: 0, uncited: 0, citations: 0, irrelevant: 0 },
+};
 
 function criteriaMet({ rubric }: RefinerFacts): number | null {
   if (rubric.status !== 'scored') return null;
@@ -77,7 +81,7 @@ function criteriaShares({ rubric }: RefinerFacts, recipe: RefinerRecipe): Record
   return sum > 0 ? Object.fromEntries(parts.map(([name, part]) => [name, part / sum])) : null;
 }
 
-function citationsOf({ citation }: RefinerFacts): Omit<Observations, 'criteria_met'> {
+function citationsOf({ citation }: RefinerFacts): Omit<Observations, 'has_answer' | 'criteria_met'> {
   if (citation.status !== 'scored') return { cited: null, uncited: null, citations: null, irrelevant: null };
   const counts = { cited: 0, uncited: 0, citations: 0, irrelevant: 0 };
   for (const statement of citation.observed) {

@@ -296,6 +296,36 @@ describe('alerts', () => {
     );
   });
 
+  it('knows no own criteria where no answer was judged by any, although some rollouts have no answer', () => {
+    const negatives = (facts: RefinerFacts): RefinerFacts => {
+      const { rubric } = facts;
+      if (rubric.status !== 'scored') throw new Error('a rubric that is not scored');
+      return {
+        ...facts,
+        rubric: { ...rubric, observed: rubric.observed.filter(({ polarity }) => polarity === 'negative') },
+      };
+    };
+    const none: RefinerFacts = {
+      ...factsOf(GOOD),
+      has_answer: false,
+      rubric: { status: 'unscored', reason: 'not_measured' },
+      citation: { status: 'unscored', reason: 'not_measured' },
+    };
+    const samples = (own: RefinerFacts) => [own, own, none].map((facts) => ({ facts, counts: {} }));
+    const without = counted(STEPS, () => samples(negatives(factsOf(GOOD))));
+    expect(rulesOf(without)).toEqual([]);
+    expect(without.unwatched).toContainEqual({ rule: 'criteria_unmet', reason: 'not_observed' });
+    // With own criteria, a rollout without an answer meets none of them.
+    const unmet = counted(STEPS, () => samples(factsOf({ ...GOOD, positive: 0 })));
+    expect(alertOf(unmet, 'criteria_unmet')?.figures.criteria_met).toEqual({ first: 0, last: 0 });
+    expect(
+      alertOf(
+        counted(STEPS, () => samples(factsOf(GOOD))),
+        'criteria_unmet',
+      ),
+    ).toBeUndefined();
+  });
+
   it('says that an alert is over', () => {
     const alerts = watched(
       (progress) => (progress < 0.3 ? POOR : progress < 0.6 ? { ...GOOD, positive: 0 } : GOOD),
