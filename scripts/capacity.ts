@@ -6,8 +6,8 @@ import { UsageError } from '../cli/shared/exit.ts';
 import { type FlagDescription, type Flags, readFlags } from '../cli/shared/flags.ts';
 import { MAX_CALLS_WITHOUT_HEADERS } from '../functions/desk/connection-gate.ts';
 import { DEFAULT_DESKS } from '../functions/desk/desk-layout.ts';
-import { KV_PUTS_AT_ONCE } from '../functions/desk/store-limits.ts';
-import { costOf, storesAfter } from './capacity/cost.ts';
+import { MAX_KV_PUTS_AT_ONCE } from '../functions/desk/store-limits.ts';
+import { costOf, storesAfter, valuesOf } from './capacity/cost.ts';
 import type { Load } from './capacity/load.ts';
 import { JUDGMENTS_PER_CPU_SECOND, type Simulated, simulate } from './capacity/simulated-desks.ts';
 import { VirtualClock } from './capacity/virtual-clock.ts';
@@ -29,6 +29,7 @@ const FLAGS: readonly FlagDescription[] = [
   { name: 'header-s', kind: 'text', value: 'S', help: 'Time until its response headers in seconds; default 0.2.' },
   { name: 'slots', kind: 'text', value: 'N', help: 'Calls that the judge takes at once; default 15000.' },
   { name: 'desks', kind: 'text', value: 'N', help: 'Setting DESKS; default: by the rule of docs/guides/deploy.md.' },
+  { name: 'desks-per-isolate', kind: 'text', value: 'N', help: 'Desks that share one isolate; default 4.' },
   { name: 'run-shards', kind: 'text', value: 'N', help: 'Setting RUN_SHARDS; default: as the load needs.' },
   { name: 'prompt-kb', kind: 'text', value: 'N', help: 'Size of a prompt in kilobytes; default 40.' },
   { name: 'kv-put-ms', kind: 'text', value: 'MS', help: 'Time of a write to KV in milliseconds; default 50.' },
@@ -71,11 +72,8 @@ function loadOf(flags: Flags): Load {
   const header_s = positive('header-s') ?? 0.2;
   const slots = flags.count('slots', many) ?? 15_000;
   const kv_put_ms = positive('kv-put-ms') ?? 50;
-  const needs = {
-    slots,
-    calls_per_s: rollouts_per_s * judgments * (1 - stored),
-    connection_s: header_s + kv_put_ms / 1000,
-  };
+  const desks_per_isolate = flags.count('desks-per-isolate', { min: 1, max: 1000 }) ?? 4;
+  const needs = { rollouts_per_s, judgments, stored, header_s, slots, kv_put_ms };
   return {
     rollouts_per_s,
     group: flags.count('group', { min: 1, max: 1000 }) ?? 8,
@@ -85,6 +83,7 @@ function loadOf(flags: Flags): Load {
     header_s,
     slots,
     desks: flags.count('desks', { min: 1, max: 10_000 }) ?? desksFor(needs),
+    desks_per_isolate,
     prompt_bytes: 1000 * (positive('prompt-kb') ?? 40),
     kv_put_ms,
     seconds: flags.count('seconds', { min: 10, max: 3600 }) ?? 180,
@@ -93,21 +92,23 @@ function loadOf(flags: Flags): Load {
 }
 
 /** The rule of docs/guides/deploy.md. */
-function desksFor({ slots, calls_per_s, connection_s }: DeskNeeds): number {
+function desksFor(needs: DeskNeeds): number {
+  const calls_per_s = needs.rollouts_per_s * needs.judgments * (1 - needs.stored);
   return Math.max(
     DEFAULT_DESKS,
-    Math.ceil(slots / SLOTS_PER_DESK),
+    Math.ceil(needs.slots / SLOTS_PER_DESK),
     Math.ceil(calls_per_s / JUDGMENTS_PER_CPU_SECOND),
-    Math.ceil((calls_per_s * connection_s) / BUSY_CONNECTIONS),
+    Math.ceil((needs.rollouts_per_s * connectionSeconds(needs)) / BUSY_CONNECTIONS),
   );
 }
 
-type DeskNeeds = {
-  readonly slots: number;
-  readonly calls_per_s: number;
-  /** How long a judgment holds a connection: until the headers, and while it is written to KV. */
-  readonly connection_s: number;
-};
+type DeskNeeds = Pick<Load, 'rollouts_per_s' | 'judgments' | 'stored' | 'header_s' | 'slots' | 'kv_put_ms'>;
+
+/** How long a rollout holds connections of a desk: until the headers of its calls, and while it is written to KV. */
+function connectionSeconds({ judgments, stored, header_s, kv_put_ms }: Omit<DeskNeeds, 'rollouts_per_s'>): number {
+  const { unknown, alone } = valuesOf({ judgments, stored }, 1);
+  return judgments * (1 - stored) * header_s + ((unknown + alone) * kv_put_ms) / 1000;
+}
 
 type Bound = { readonly part: string; readonly rollouts_per_s: number };
 type Report = ReturnType<typeof reportOf>;
@@ -144,18 +145,21 @@ function reportOf(load: Load, simulated: Simulated, ledgers: number) {
 /** What each part carries by arithmetic, in rollouts per second. */
 function boundsOf(load: Load, ledgers: number): readonly Bound[] {
   const calls = load.judgments * (1 - load.stored);
+  const { unknown, alone } = valuesOf(load, 1);
   const forCalls = (calls_per_s: number): number => calls_per_s / calls;
   return [
     { part: "the judge's slots", rollouts_per_s: forCalls(load.slots / load.judge_s) },
-    { part: 'processors of the desks', rollouts_per_s: forCalls(load.desks * JUDGMENTS_PER_CPU_SECOND) },
+    {
+      part: 'processors of the desks',
+      rollouts_per_s: forCalls(Math.ceil(load.desks / load.desks_per_isolate) * JUDGMENTS_PER_CPU_SECOND),
+    },
     {
       part: 'connections of the desks',
-      // A write to KV holds a connection too.
-      rollouts_per_s: forCalls((load.desks * MAX_CALLS_WITHOUT_HEADERS) / (load.header_s + load.kv_put_ms / 1000)),
+      rollouts_per_s: (load.desks * MAX_CALLS_WITHOUT_HEADERS) / connectionSeconds(load),
     },
     {
       part: 'writes to KV',
-      rollouts_per_s: forCalls((load.desks * KV_PUTS_AT_ONCE * 1000) / load.kv_put_ms),
+      rollouts_per_s: (load.desks * MAX_KV_PUTS_AT_ONCE * 1000) / (load.kv_put_ms * (unknown + alone)),
     },
     { part: 'objects of the run', rollouts_per_s: ledgers * CALLS_PER_LEDGER * load.group },
   ];
@@ -175,7 +179,8 @@ function print(load: Load, report: Report): void {
     ],
     ['judge', `${load.judge_s} s a call, headers after ${load.header_s} s, ${count(load.slots)} slots`],
     ['stored already', `${(100 * load.stored).toFixed(1)} % of the judgments`],
-    ['objects', `${count(objects.desks)} desks, ${count(objects.ledgers)} for the run`],
+    ['objects', `${count(objects.desks)} desks, ${load.desks_per_isolate} an isolate; ${count(objects.ledgers)} for the run`],
+    ['a write to KV', `${load.kv_put_ms} ms`],
     ['scored', `${report.scored_per_s.toFixed(1)} rollouts/s`],
     ['a call waits', `p50 ${wait_s.p50.toFixed(2)} s, p99 ${wait_s.p99.toFixed(2)} s, beside the judge's own work`],
     ['a group takes', `p50 ${group_s.p50.toFixed(1)} s, p99 ${group_s.p99.toFixed(1)} s`],

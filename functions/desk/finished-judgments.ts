@@ -14,12 +14,11 @@ import type { StoreReceipt } from '../../src/judgments/store.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { ConnectionGate } from './connection-gate.ts';
 import type { FinishedTables, WaitingRecord, WaitingWrite } from './finished-tables.ts';
-import { GATHER_MS, KV_PUTS_AT_ONCE, STORE_TOGETHER_MS } from './store-limits.ts';
+import { GATHER_MS, KvPace, MAX_KV_PUTS_OF_A_TURN, STORE_TOGETHER_MS, TURN_MS } from './store-limits.ts';
 
 /** When the alarm tries again after KV has refused a write, or after a turn that failed. */
 const RETRY_MS = 60_000;
-/** The longest turn of the alarm; its progress is then saved, and the next turn follows. */
-const TURN_MS = 20_000;
+
 type ReadableRecord = { readonly one: WaitingRecord; readonly record: string };
 
 type Alarms = Pick<DurableObjectStorage, 'setAlarm' | 'deleteAlarm'>;
@@ -44,6 +43,7 @@ export class BridgedJudgments {
   readonly #now: () => number;
   readonly #maxBacklog: number;
   readonly #isRunning: BridgeParts['isRunning'];
+  readonly #pace = new KvPace();
   /** When the alarm wakes the desk, in milliseconds since 1970; `null` = it is not set, or not since the start. */
   #wakesAt: number | null = null;
   /** When the judgments are stored that wait now; `null` = none waits. */
@@ -113,42 +113,65 @@ export class BridgedJudgments {
     const drained = await this.#drain();
     const now = this.#now();
     const due = this.#tables.drop(now);
-    if (!drained) return;
+    if (drained === 'refused') return;
     // No await since the backlog was read: `keep` moves the alarm only earlier.
+    if (drained === 'full_turn') return this.#wakeAt(now);
     if (this.#tables.backlog > 0) return this.#wakeAt(now + GATHER_MS);
     if (due !== null) return this.#wakeAt(due);
     this.#wakesAt = null;
     await this.#alarms.deleteAlarm();
   }
 
-  /** Puts the backlog into KV for one turn, and saves how far it came. Returns false if KV refused a write. */
-  async #drain(): Promise<boolean> {
+  /**
+   * Puts the backlog into KV for one turn, and saves how far it came. `refused`: KV refused a write. `full_turn`: the
+   * alarm may make no more writes.
+   */
+  async #drain(): Promise<'done' | 'refused' | 'full_turn'> {
     const end = this.#now() + TURN_MS;
-    // All workers share one iterator, so each judgment is taken once.
     const waiting = this.#tables.waiting(this.#now, this.#isRunning);
-    let refused = false;
-    const work = async (): Promise<void> => {
-      // Asked before the next write is taken: a partition that was taken counts as tried.
-      while (!refused && this.#now() < end) {
-        const next = waiting.next();
-        if (next.done === true) return;
-        if (!(await this.#toKv(next.value))) refused = true;
+    let outcome: 'done' | 'refused' | 'full_turn' = 'done';
+    let begun = 0;
+    /** The next write. Asked only if it is put now: a partition that was taken counts as tried. */
+    const next = (): WaitingWrite | null => {
+      if (outcome !== 'done' || this.#now() >= end) return null;
+      if (running.size >= this.#pace.putsAtOnce(this.#tables.backlog)) return null;
+      if (begun === MAX_KV_PUTS_OF_A_TURN) {
+        outcome = 'full_turn';
+        return null;
       }
+      const { value } = waiting.next();
+      if (value === undefined) return null;
+      begun++;
+      return value;
+    };
+    const running = new Set<Promise<void>>();
+    const begin = (write: WaitingWrite): void => {
+      const put = this.#toKv(write).then((stored) => {
+        if (!stored) outcome = 'refused';
+        running.delete(put);
+      });
+      running.add(put);
     };
     try {
-      await Promise.all(Array.from({ length: KV_PUTS_AT_ONCE }, work));
+      for (;;) {
+        for (let write = next(); write !== null; write = next()) begin(write);
+        if (running.size === 0) break;
+        await Promise.race(running);
+      }
     } finally {
       this.#tables.save();
     }
-    return !refused;
+    return outcome;
   }
 
   async #toKv({ partition, records }: WaitingWrite): Promise<boolean> {
     const readable = records.flatMap((one) => this.#readable(one));
     if (readable.length === 0) return true;
     const leave = await this.#gate.enterAhead();
+    const began = this.#now();
     try {
       const receipt = await this.#put(partition, readable);
+      this.#pace.measured(this.#now() - began);
       isolateCounts.count('citeward_kv_writes', [receipt.ok ? 'ok' : 'failed']);
       if (receipt.ok) for (const { one } of readable) this.#tables.stored(one, this.#now());
       return receipt.ok;

@@ -59,9 +59,7 @@ export type CostLine = { readonly what: string; readonly perMillion: number; rea
 export function costOf(load: Load, turns_per_s: number, ledgers: number): readonly CostLine[] {
   const million = 1_000_000;
   const fresh = million * load.judgments * (1 - load.stored);
-  /** Rollouts without a stored judgment. Elsewhere a fresh judgment is a value of its own, and looked up by itself. */
-  const unknown = million * (1 - load.stored) ** load.judgments;
-  const alone = fresh - unknown * load.judgments;
+  const { unknown, alone } = valuesOf(load, million);
   const groups = million / load.group;
   const seconds = million / load.rollouts_per_s;
   const turns = turns_per_s * seconds;
@@ -83,6 +81,19 @@ export function costOf(load: Load, turns_per_s: number, ledgers: number): readon
     line('requests', groups, PRICES.request),
     line('CPU milliseconds', million * COUNTED.cpuMsPerRollout, PRICES.cpuMs),
   ];
+}
+
+/** The KV values that the fresh judgments of some rollouts become. */
+export type FreshValues = {
+  /** Rollouts without a stored judgment: one value each. */
+  readonly unknown: number;
+  /** Fresh judgments of other rollouts, each of which is a value of its own, and looked up by itself. */
+  readonly alone: number;
+};
+
+export function valuesOf({ judgments, stored }: Pick<Load, 'judgments' | 'stored'>, rollouts: number): FreshValues {
+  const unknown = rollouts * (1 - stored) ** judgments;
+  return { unknown, alone: rollouts * judgments * (1 - stored) - unknown * judgments };
 }
 
 /**

@@ -15,6 +15,8 @@ export type Load = {
   /** Calls that the judge takes at the same time. */
   readonly slots: number;
   readonly desks: number;
+  /** Desks that the platform runs in one isolate, where they share memory and a thread. */
+  readonly desks_per_isolate: number;
   readonly prompt_bytes: number;
   /** The time of one write to KV, in milliseconds. */
   readonly kv_put_ms: number;

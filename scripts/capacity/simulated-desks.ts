@@ -6,7 +6,14 @@
 
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from '../../functions/desk/connection-gate.ts';
 import { layoutOf, ownerOf, ownersOf } from '../../functions/desk/desk-layout.ts';
-import { GATHER_MS, KV_PUTS_AT_ONCE, MAX_BACKLOG, WAIT_FOR_OTHERS_MS } from '../../functions/desk/store-limits.ts';
+import {
+  GATHER_MS,
+  KvPace,
+  MAX_BACKLOG,
+  MAX_KV_PUTS_OF_A_TURN,
+  TURN_MS,
+  WAIT_FOR_OTHERS_MS,
+} from '../../functions/desk/store-limits.ts';
 import { DEFAULT_TIMEOUT_S } from '../../service/desk/call-limits.ts';
 import {
   CallSlots,
@@ -30,7 +37,7 @@ import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Load } from './load.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
-/** Judgments per second of a desk's processor, measured with replies of 300 events. */
+/** Judgments per second of one thread, which the desks of an isolate share; measured with replies of 300 events. */
 export const JUDGMENTS_PER_CPU_SECOND = 135;
 
 const MODEL = 'judge';
@@ -77,10 +84,12 @@ export async function simulate(load: Load, clock: VirtualClock, random: () => nu
   const owners = ownersOf(layout, MODEL);
   const outage = { from_ms: end_ms / 2, to_ms: end_ms / 2 + load.outage_s * 1000 };
   const isAway = (): boolean => clock.now_ms >= outage.from_ms && clock.now_ms < outage.to_ms;
-  const desks = Array.from(
-    { length: owners },
-    (_, desk) => new SimulatedDesk(load, shareOfSlots(load.slots, desk, owners), { clock, random, isAway }),
-  );
+  const isolates = Array.from({ length: Math.ceil(owners / load.desks_per_isolate) }, () => new Isolate(clock));
+  const desks = Array.from({ length: owners }, (_, desk) => {
+    const isolate = isolates[desk % isolates.length];
+    if (isolate === undefined) throw new Error('there is no isolate');
+    return new SimulatedDesk(load, shareOfSlots(load.slots, desk, owners), { clock, random, isAway, isolate });
+  });
   const outcomes = { waits_ms: [] as number[], groups_ms: [] as number[], failures: new Map<string, number>() };
   let scoredRollouts = 0;
   let judgments = 0;
@@ -133,21 +142,43 @@ export async function simulate(load: Load, clock: VirtualClock, random: () => nu
   };
 }
 
-type World = { readonly clock: VirtualClock; readonly random: () => number; readonly isAway: () => boolean };
+type World = {
+  readonly clock: VirtualClock;
+  readonly random: () => number;
+  readonly isAway: () => boolean;
+  readonly isolate: Isolate;
+};
 type Outcome = { readonly ok: true; readonly waited_ms: number } | { readonly ok: false; readonly cause: string };
 
 /** The judgments of one rollout: those that are being made, and those that KV lacks, since when. */
 type Partition = { running: number; waiting: number; since_ms: number };
 
+/** What desks of one isolate share: the memory of prompts, and one thread. */
+class Isolate {
+  readonly prompts: PromptMemory;
+  readonly #clock: VirtualClock;
+  #free_ms = 0;
+
+  constructor(clock: VirtualClock) {
+    const limits = { bytes: MAX_PROMPT_BYTES_IN_FLIGHT, liveReserve: LIVE_RESERVE_SHARE, leaseMs: PROMPT_LEASE_MS };
+    this.prompts = new PromptMemory(limits, () => clock.now_ms);
+    this.#clock = clock;
+  }
+
+  /** Waits for the thread, and uses it for one judgment. */
+  compute(): Promise<void> {
+    this.#free_ms = Math.max(this.#free_ms, this.#clock.now_ms) + 1000 / JUDGMENTS_PER_CPU_SECOND;
+    return this.#clock.sleep(this.#free_ms - this.#clock.now_ms);
+  }
+}
+
 class SimulatedDesk {
   readonly #load: Load;
   readonly #world: World;
   readonly #slots: CallSlots;
-  /** Each desk has an isolate of its own here. */
-  readonly #memory: PromptMemory;
   readonly #gate = new ConnectionGate(MAX_CALLS_WITHOUT_HEADERS);
   readonly #breaker: CircuitBreaker;
-  #processorFree_ms = 0;
+  readonly #pace = new KvPace();
   #backlog = 0;
   /** What KV lacks, oldest first. */
   readonly #waiting = new Set<Partition>();
@@ -164,8 +195,6 @@ class SimulatedDesk {
       liveReserve: LIVE_RESERVE_SHARE,
       liveCallsPerBatchTurn: LIVE_CALLS_PER_BATCH_TURN,
     });
-    const memory = { bytes: MAX_PROMPT_BYTES_IN_FLIGHT, liveReserve: LIVE_RESERVE_SHARE, leaseMs: PROMPT_LEASE_MS };
-    this.#memory = new PromptMemory(memory, () => world.clock.now_ms);
     const options = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
     this.#breaker = new CircuitBreaker(options, () => world.clock.now_ms);
   }
@@ -189,7 +218,7 @@ class SimulatedDesk {
     const began_ms = clock.now_ms;
     if (this.#backlog >= MAX_BACKLOG) return refused(STORE_BEHIND);
     if (!this.#breaker.peek().ok) return refused(CIRCUIT_OPEN);
-    const release = this.#memory.take(prompt_bytes, 'live');
+    const release = this.#world.isolate.prompts.take(prompt_bytes, 'live');
     if (release === null) return refused(DESK_FULL);
     const ticket = new Waiting();
     try {
@@ -209,7 +238,7 @@ class SimulatedDesk {
 
   /** Calls the judge. @returns the time of the judge's own work in milliseconds; `null` = the judge is away. */
   async #ask(probe: boolean): Promise<number | null> {
-    const { clock, random, isAway } = this.#world;
+    const { clock, random, isAway, isolate } = this.#world;
     const { judge_s, header_s } = this.#load;
     const leave = await this.#gate.enter();
     if (isAway()) {
@@ -223,16 +252,9 @@ class SimulatedDesk {
     await clock.sleep(header_ms);
     leave();
     await clock.sleep(work_ms - header_ms);
-    await this.#compute();
+    await isolate.compute();
     this.#breaker.settle('up', probe);
     return work_ms;
-  }
-
-  /** Waits for the object's one thread, and uses it for one judgment. */
-  #compute(): Promise<void> {
-    const { clock } = this.#world;
-    this.#processorFree_ms = Math.max(this.#processorFree_ms, clock.now_ms) + 1000 / JUDGMENTS_PER_CPU_SECOND;
-    return clock.sleep(this.#processorFree_ms - clock.now_ms);
   }
 
   #keep(partition: Partition): void {
@@ -243,28 +265,55 @@ class SimulatedDesk {
     if (!this.#drains) this.#drain().catch(rethrow);
   }
 
+  /** What can be written now, with what is added meanwhile. */
+  *#ended(): Generator<Partition> {
+    const { clock } = this.#world;
+    for (const one of this.#waiting) {
+      if (one.running === 0 || clock.now_ms - one.since_ms >= WAIT_FOR_OTHERS_MS) yield one;
+    }
+  }
+
   /** The alarm: it gathers judgments for a moment, then puts the backlog into KV, one value for each partition. */
-  async #drain(): Promise<void> {
+  async #drain(gather_ms = GATHER_MS): Promise<void> {
     const { clock } = this.#world;
     this.#drains = true;
     this.turns++;
-    await clock.sleep(GATHER_MS);
-    const ended = [...this.#waiting].filter(
-      ({ running, since_ms }) => running === 0 || clock.now_ms - since_ms >= WAIT_FOR_OTHERS_MS,
-    );
-    const putting = async (): Promise<void> => {
-      for (let one = ended.pop(); one !== undefined; one = ended.pop()) {
-        this.#waiting.delete(one);
-        this.#backlog -= one.waiting;
-        one.waiting = 0;
-        const leave = await this.#gate.enterAhead();
-        await clock.sleep(this.#load.kv_put_ms);
-        leave();
-      }
+    await clock.sleep(gather_ms);
+    const end_ms = clock.now_ms + TURN_MS;
+    const put = async (one: Partition): Promise<void> => {
+      const written = one.waiting;
+      one.waiting = 0;
+      this.#waiting.delete(one);
+      const leave = await this.#gate.enterAhead();
+      const began_ms = clock.now_ms;
+      await clock.sleep(this.#load.kv_put_ms);
+      leave();
+      this.#pace.measured(clock.now_ms - began_ms);
+      this.#backlog -= written;
     };
-    await Promise.all(Array.from({ length: KV_PUTS_AT_ONCE }, putting));
+    const writes = this.#ended();
+    const running = new Set<Promise<void>>();
+    let begun = 0;
+    const next = (): Partition | null => {
+      if (clock.now_ms >= end_ms || begun === MAX_KV_PUTS_OF_A_TURN) return null;
+      if (running.size >= this.#pace.putsAtOnce(this.#backlog)) return null;
+      const { value } = writes.next();
+      if (value === undefined) return null;
+      begun++;
+      return value;
+    };
+    for (;;) {
+      for (let one = next(); one !== null; one = next()) {
+        const putting = put(one).then(() => {
+          running.delete(putting);
+        });
+        running.add(putting);
+      }
+      if (running.size === 0) break;
+      await Promise.race(running);
+    }
     this.#drains = false;
-    if (this.#backlog > 0) await this.#drain();
+    if (this.#backlog > 0) await this.#drain(begun === MAX_KV_PUTS_OF_A_TURN ? 0 : GATHER_MS);
   }
 }
 

@@ -215,24 +215,57 @@ describe('a finished judgment', () => {
     });
   });
 
-  it('goes to KV with three writes at a time', async () => {
-    let peak = 0;
-    let running = 0;
-    const slowly = (own: KvJudgmentStore): KvJudgmentStore => ({
+  /** A KV whose writes take some time of the bench's clock. `writes`: how many began at a time, at most. */
+  const lasting = (ms: number, clockOf: () => Bench['clock'], writes: { running: number; peak: number }) => {
+    return (own: KvJudgmentStore): KvJudgmentStore => ({
       ...own,
       async putPartition(partition, records) {
-        peak = Math.max(peak, ++running);
+        const end = clockOf().ms + ms;
+        writes.peak = Math.max(writes.peak, ++writes.running);
         await new Promise((resolve) => setTimeout(resolve, 1));
-        running--;
+        clockOf().ms = Math.max(clockOf().ms, end);
+        writes.running--;
         return own.putPartition(partition, records);
       },
     });
-    await onBench(async ({ kv, open }) => {
+  };
+
+  it.each([
+    [20, 1],
+    [200, 2],
+    [1_000, 4],
+  ])('goes to KV with as many writes at a time as writes of %i ms need, four at most', async (ms, peak) => {
+    let clock: Bench['clock'] = { ms: 0 };
+    const writes = { running: 0, peak: 0 };
+    await onBench(
+      async (bench) => {
+        ({ clock } = bench);
+        const bridged = bench.open();
+        const all = await samples(20);
+        await Promise.all(all.map((judgment) => bridged.keep(judgment, () => false)));
+        for (let turns = 0; bridged.backlog > 0; turns++) {
+          expect(turns).toBeLessThan(3);
+          await bridged.tidy();
+        }
+        expect(bench.kv.puts.toSorted()).toEqual(all.map(together).toSorted());
+        expect(writes.peak).toBe(peak);
+      },
+      lasting(ms, () => clock, writes),
+    );
+  });
+
+  it('goes to KV in a later turn where one alarm would make more operations than the platform allows', async () => {
+    await onBench(async ({ clock, alarm, kv, open }) => {
       const bridged = open();
-      for (const judgment of await samples(10)) await bridged.keep(judgment, () => false);
+      const all = await samples(1_200);
+      await Promise.all(all.map((judgment) => bridged.keep(judgment, () => false)));
       await bridged.tidy();
-      expect([kv.puts.length, peak]).toEqual([10, 3]);
-    }, slowly);
+      expect(kv.puts.length).toBeGreaterThan(800);
+      expect(kv.puts.length).toBeLessThan(1_000);
+      expect(alarm.at).toBe(clock.ms);
+      await bridged.tidy();
+      expect(kv.puts.toSorted()).toEqual(all.map(together).toSorted());
+    });
   });
 });
 

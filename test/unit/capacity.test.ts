@@ -15,6 +15,7 @@ const LOAD: Load = {
   header_s: 0.1,
   slots: 256,
   desks: 4,
+  desks_per_isolate: 1,
   prompt_bytes: 40_000,
   kv_put_ms: 50,
   seconds: 40,
@@ -73,6 +74,21 @@ describe('simulated desks', () => {
     const { backlog, failures } = await under({ judge_s: 0.05, header_s: 0.01, kv_put_ms: 20_000, seconds: 60 });
     expect(backlog).toBeGreaterThan(50);
     expect(failures).toEqual(new Map());
+  });
+
+  it('make as many writes at a time as slow writes need, so that no backlog grows', async () => {
+    // Five rollouts/s for each desk, so 3.5 writes of 0.7 s at a time.
+    const { backlog, failures } = await under({ header_s: 0.02, kv_put_ms: 700, seconds: 160 });
+    expect(backlog).toBeLessThan(250);
+    expect(failures).toEqual(new Map());
+  });
+
+  it('share the thread of their isolate', async () => {
+    const load = { judgments: 8, slots: 1_024, header_s: 0.02, seconds: 60 };
+    const apart = await under(load);
+    const together = await under({ ...load, desks_per_isolate: 4 });
+    expect(apart.failures).toEqual(new Map());
+    expect(together.scored_per_s).toBeLessThan(0.8 * apart.scored_per_s);
   });
 });
 
