@@ -25,6 +25,7 @@ import type { Result } from '../src/result.ts';
 import { createDeskClient, type DeskClient } from './desk/desk-client.ts';
 import { type DeskLayout, layoutOf } from './desk/desk-layout.ts';
 import { createSettingsReader, type Environment, reportProblem, type Settings } from './environment.ts';
+import { KvOperations, withinOperations } from './kv-operations.ts';
 import { LedgerClient } from './ledger/ledger-client.ts';
 import type { LedgerStores } from './ledger/run-recording.ts';
 import { RunRubrics } from './ledger/run-rubrics.ts';
@@ -40,7 +41,7 @@ export type PlatformParts = {
   /** The judges, the sandbox and the generators of a deployment. */
   readonly backendsOf: (settings: Settings, environment: Environment) => Backends;
   /** The judgment store. Default: KV behind a cache of the judgments that this isolate saw last. */
-  readonly judgmentStoreOf: (environment: Environment, scope: JudgmentScope) => JudgmentStore;
+  readonly judgmentStoreOf: (kv: JudgmentKv, scope: JudgmentScope) => JudgmentStore;
   /** Makes the criteria of rubrics that evolve. Default: a judge of the deployment writes them. */
   readonly makeRubrics: RubricMaker;
 };
@@ -50,6 +51,8 @@ export type PlatformUse = {
   readonly callClass: CallClass;
   /** The project whose runs, files and uploads it reads and writes, and which pays for judge calls. */
   readonly payer: Payer;
+  /** Counts the KV operations of the invocation. Default: the platform is the only one of its invocation. */
+  readonly operations?: KvOperations;
 };
 
 /** The ports that do not depend on the deployment's signing key. */
@@ -75,12 +78,16 @@ type ConfigFailure = FailureOf<'config_invalid'>;
 
 export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
   readonly settingsOf: (environment: Environment) => Result<Settings, ConfigFailure>;
-  readonly createStores: (environment: Environment, settings: Settings, payer: Payer) => Stores;
+  readonly createStores: (
+    environment: Environment,
+    settings: Settings,
+    use: Pick<PlatformUse, 'payer' | 'operations'>,
+  ) => Stores;
   /** The platform of work that belongs to a project and has no key. */
   readonly createProjectPlatform: (
     environment: Environment,
-    callClass: CallClass,
     project: string,
+    use: Required<Pick<PlatformUse, 'callClass' | 'operations'>>,
   ) => Promise<Result<Platform, ConfigFailure>>;
   readonly createPlatform: (environment: Environment, use: PlatformUse) => Promise<Result<Platform, ConfigFailure>>;
 };
@@ -100,28 +107,30 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     return read.ok ? { ok: true, value: read.settings } : malformed(read.setting);
   };
 
-  const createStores: PlatformFactory['createStores'] = (environment, settings, payer) => ({
-    files: new FileStore(environment.FILES, environment.DB, payer.project),
-    uploads: new UploadStore(environment.FILES, environment.DB, payer.project),
-    ledger: new LedgerClient(ledgerStores(environment, settings, payer), settings.runRetentionDays),
-    rubrics: new RunRubrics(ledgerStores(environment, settings, payer)),
-    judgments: judgmentStoreOf(environment, scopeOf(settings, payer)),
-    reasons: createKvReasonStore(environment.JUDGMENTS, payer.project),
-    desk: createDeskClient(
-      environment.JUDGE_DESK,
-      layoutIn(backendsOf(settings, environment), settings),
-      payer,
-      scopeOf(settings, payer),
-    ),
-  });
+  const createStores: PlatformFactory['createStores'] = (environment, settings, use) => {
+    const { payer, operations = new KvOperations() } = use;
+    const scope = scopeOf(settings, payer);
+    const kv = operations.countedKv(environment.JUDGMENTS);
+    const layout = layoutIn(backendsOf(settings, environment), settings);
+    const desk = createDeskClient(environment.JUDGE_DESK, layout, payer, scope);
+    return {
+      files: new FileStore(environment.FILES, environment.DB, payer.project),
+      uploads: new UploadStore(environment.FILES, environment.DB, payer.project),
+      ledger: new LedgerClient(ledgerStores(environment, settings, payer), settings.runRetentionDays),
+      rubrics: new RunRubrics(ledgerStores(environment, settings, payer)),
+      judgments: withinOperations(judgmentStoreOf(kv, scope), operations, desk),
+      reasons: createKvReasonStore(kv, payer.project, operations),
+      desk,
+    };
+  };
 
-  const createPlatform: PlatformFactory['createPlatform'] = async (environment, { callClass, payer }) => {
+  const createPlatform: PlatformFactory['createPlatform'] = async (environment, { callClass, ...use }) => {
     const settings = settingsOf(environment);
     if (!settings.ok) return settings;
     const issuer = await issuerOf(environment);
     if (!issuer.ok) return malformed(issuer.setting);
     const bindingOf = (name: string): unknown => Reflect.get(environment, name);
-    const stores = createStores(environment, settings.value, payer);
+    const stores = createStores(environment, settings.value, use);
     const value: Platform = {
       ...stores,
       records: stores,
@@ -137,10 +146,10 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     return { ok: true, value };
   };
 
-  const createProjectPlatform: PlatformFactory['createProjectPlatform'] = async (environment, callClass, project) => {
+  const createProjectPlatform: PlatformFactory['createProjectPlatform'] = async (environment, project, use) => {
     const settings = settingsOf(environment);
     if (!settings.ok) return settings;
-    return createPlatform(environment, { callClass, payer: { project, budgets: settings.value.budgets } });
+    return createPlatform(environment, { ...use, payer: { project, budgets: settings.value.budgets } });
   };
 
   return { backendsOf, settingsOf, createStores, createPlatform, createProjectPlatform };
@@ -163,8 +172,8 @@ function malformed(setting: string): { readonly ok: false; readonly error: Confi
 function cachedJudgments(): PlatformParts['judgmentStoreOf'] {
   const shared = createRecentJudgments({ entries: MAX_RECENT_JUDGMENTS, chars: MAX_RECENT_JUDGMENT_CHARS });
   const ofProjects = createRecentlyUsed<typeof shared>({ entries: CACHED_PROJECTS, size: CACHED_PROJECTS });
-  return ({ JUDGMENTS }, scope) => {
-    if (scope === null) return createKvJudgmentStore(JUDGMENTS, shared);
+  return (kv, scope) => {
+    if (scope === null) return createKvJudgmentStore(kv, shared);
     const recent =
       ofProjects.get(scope) ??
       createRecentJudgments({
@@ -173,7 +182,7 @@ function cachedJudgments(): PlatformParts['judgmentStoreOf'] {
       });
     ofProjects.add(scope, recent, 1);
     return createKvJudgmentStore(
-      scopedKv(JUDGMENTS, () => scope),
+      scopedKv(kv, () => scope),
       recent,
     );
   };
@@ -188,8 +197,8 @@ function scopeOf({ judgmentsScope }: Settings, { project }: Payer): JudgmentScop
 }
 
 /** A judgment store without a cache, for Durable Objects, whose memory is needed for their own work. */
-export function uncachedJudgments({ JUDGMENTS }: Environment, scope: JudgmentScope): JudgmentStore {
-  return uncachedJudgmentsIn(JUDGMENTS, () => scope);
+export function uncachedJudgments(kv: JudgmentKv, scope: JudgmentScope): JudgmentStore {
+  return uncachedJudgmentsIn(kv, () => scope);
 }
 
 /** The same, of a scope that is known later. */

@@ -42,7 +42,7 @@ export function createWorker(options: WorkerOptions = {}) {
       ];
       // Malformed settings do not say how long runs are kept, so no run is deleted. The ledger clears all projects.
       if (settings.ok) {
-        clearing.push(platforms.createStores(environment, settings.value, EVERYONE).ledger.clear(now));
+        clearing.push(platforms.createStores(environment, settings.value, { payer: EVERYONE }).ledger.clear(now));
       }
       await Promise.all(clearing);
     },

@@ -11,6 +11,7 @@ import { mostClaims } from '../../src/citations/answer-limits.ts';
 import { MAX_CLAIMS, MAX_FULL_ANSWERS } from '../../src/limits.ts';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
 import type { Environment } from '../environment.ts';
+import { KvOperations } from '../kv-operations.ts';
 import { Leases } from '../leases.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
@@ -140,9 +141,13 @@ async function work(
       case 'validate':
         return await validateInput(claimed.batch, files, chunkLimits);
       case 'chunk': {
-        const platform = await platforms.createProjectPlatform(environment, 'batch', project);
+        const operations = new KvOperations();
+        const platform = await platforms.createProjectPlatform(environment, project, {
+          callClass: 'batch',
+          operations,
+        });
         if (!platform.ok) return { kind: 'broke', reason: 'config_invalid' };
-        return await scoreChunk(claimed, { files, results, platform: platform.value, room, isHeld, now });
+        return await scoreChunk(claimed, { files, results, platform: platform.value, operations, room, isHeld, now });
       }
       case 'finalise':
         return await finalise(claimed, { files, results, isHeld, now });

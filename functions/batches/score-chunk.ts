@@ -1,7 +1,8 @@
 /**
  * Scores one chunk in rounds. A round stores the results of the lines that it finishes as they come. The next round
- * scores the rest: lines whose judge failed, and lines for which the time of the consumer was too short. If two consumers score the same chunk, the first stored result of a line counts, and
- * both report the stored counts. An exception on one line becomes the error of that line only.
+ * scores the rest: lines whose judge failed, and lines for which the consumer had no time or no KV operations left. If two
+ * consumers score the same chunk, the first stored result of a line counts, and both report the stored counts. An
+ * exception on one line becomes the error of that line only.
  */
 
 import { type AnswerRoom, answer } from '../../service/answer.ts';
@@ -16,6 +17,7 @@ import type { Result } from '../../src/result.ts';
 import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { type LineResult, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
+import type { KvOperations } from '../kv-operations.ts';
 import type { FileStore } from '../storage/files.ts';
 import { linesOf } from './batch-input.ts';
 import type { ChunkCounts, ClaimedTask, LineTries, NewBatch, TaskReport } from './batch-messages.ts';
@@ -29,6 +31,8 @@ type ChunkParts = {
   readonly files: FileStore;
   readonly results: ChunkResults;
   readonly platform: ScoringPlatform;
+  /** The KV operations of this consumer. */
+  readonly operations: Pick<KvOperations, 'takesWork'>;
   readonly room: AnswerRoom;
   /** Returns false once another consumer holds the chunk; the rest is then skipped. */
   readonly isHeld: () => boolean;
@@ -154,12 +158,12 @@ type Outcome = Result<unknown, RequestFailure>;
 type Outcomes = Map<number, Outcome>;
 
 /**
- * Answers requests with bounded concurrency, and begins none after `until`. Returns `null` if the lease was lost
- * meanwhile.
+ * Answers requests with bounded concurrency, and begins none after `until`, or once the KV operations run out. Returns
+ * `null` if the lease was lost meanwhile.
  */
 async function answerAll(
   requests: readonly NumberedRequest[],
-  { isHeld, now, until }: Pick<ChunkParts, 'isHeld' | 'now'> & { readonly until: number },
+  { isHeld, now, operations, until }: Pick<ChunkParts, 'isHeld' | 'now' | 'operations'> & { readonly until: number },
   answerOne: (request: NumberedRequest) => Promise<Outcome>,
 ): Promise<Outcomes | null> {
   const outcomes: Outcomes = new Map();
@@ -167,7 +171,7 @@ async function answerAll(
   const work = async (): Promise<void> => {
     // All concurrent workers take their requests from one iterator.
     for (const request of left) {
-      if (!isHeld() || now() >= until) return;
+      if (!isHeld() || now() >= until || !operations.takesWork) return;
       outcomes.set(request.line, await answerOne(request));
     }
   };

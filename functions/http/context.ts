@@ -94,7 +94,7 @@ function payerOf(c: Context): Payer {
 
 /** The stores of the caller's project. Verification uses none, so they are created on demand. */
 export function storesOf(c: Context): Stores {
-  return c.get('platforms').createStores(c.env, c.get('settings'), payerOf(c));
+  return c.get('platforms').createStores(c.env, c.get('settings'), { payer: payerOf(c) });
 }
 
 /** The ports for scoring while the caller waits. @throws RequestError if a setting is malformed. */

@@ -210,6 +210,7 @@ export class Deliveries extends DurableObject<Environment> {
 
   async #doDue(): Promise<void> {
     await this.ctx.storage.setAlarm(Date.now() + WATCHDOG_MS);
+    if (!this.#loop.isRunning) this.#work.beginAlarm();
     await this.#loop.run(Date.now() + ALARM_MS);
     this.ctx.storage.transactionSync(() => this.#tidy(Date.now()));
     await this.#setAlarm();

@@ -8,6 +8,7 @@ import type { RequestFailure } from '../../service/failures.ts';
 import { failureOf, problemOf, wireReason } from '../../service/problems.ts';
 import { inTrace, receivedTrace } from '../../service/trace-context.ts';
 import { type Environment, reportProblem } from '../environment.ts';
+import { KvOperations } from '../kv-operations.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { type Attempt, attemptDelivery, GLOBAL_NETWORK } from './attempt.ts';
@@ -48,6 +49,8 @@ export class EndpointWork {
   readonly #environment: Environment;
   readonly #platforms: PlatformFactory;
   readonly #deliveryTimeoutMs: number | undefined;
+  /** Those of the alarm that runs. */
+  #operations = new KvOperations();
 
   constructor(
     { endpoint, inbox, outbox }: EndpointParts,
@@ -65,13 +68,18 @@ export class EndpointWork {
     this.#deliveryTimeoutMs = deliveryTimeoutMs;
   }
 
+  /** Notes that an alarm begins, with KV operations of its own. Without any left, jobs wait for the next one. */
+  beginAlarm(): void {
+    this.#operations = new KvOperations();
+  }
+
   get kinds(): readonly WorkKind[] {
     return [
       {
         name: 'job',
         maxRunning: MAX_RUNNING_JOBS,
         maxRunningBytes: MAX_RUNNING_BYTES,
-        due: (now, limit) => this.#inbox.due(now, limit),
+        due: (now, limit) => (this.#operations.takesWork ? this.#inbox.due(now, limit) : []),
         run: (id) => this.#score(id),
         onThrow: (id, error) => this.#endJob(id, outcomeOfThrown(error)),
       },
@@ -109,7 +117,10 @@ export class EndpointWork {
 
   /** @param lastTry applies the request's own `on_judge_failure`; an earlier try is retried instead. */
   async #outcomeOf(body: Uint8Array, project: string, lastTry: boolean): Promise<JobOutcome> {
-    const platform = await this.#platforms.createProjectPlatform(this.#environment, 'live', project);
+    const platform = await this.#platforms.createProjectPlatform(this.#environment, project, {
+      callClass: 'live',
+      operations: this.#operations,
+    });
     // The operator may correct the configuration before the job expires.
     if (!platform.ok) return { ok: false, failure: platform.error, retryable: true, retry_after_s: null };
     const request: unknown = JSON.parse(new TextDecoder().decode(body));

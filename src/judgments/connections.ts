@@ -20,6 +20,11 @@ export type CallOptions = {
   readonly deadline_ms: number;
   /** Absent = as many connections as wanted. */
   readonly connections?: Connections;
+  /**
+   * Names the part of the prompt that the calls of a group share, so that a router can send them to one engine, whose
+   * prefix cache then has it. Sent as `x-session-id`. Absent = none.
+   */
+  readonly session?: string;
 };
 
 export const UNLIMITED_CONNECTIONS: Connections = { enter: async () => () => undefined };

@@ -1,4 +1,5 @@
 /** Makes judgments, and decides which stored judgments may be used. All callers share these rules. */
+import { sha256 } from '../digest.ts';
 import type { CallOptions } from './connections.ts';
 import { type Issuer, type KnownIssuers, signed } from './issuer.ts';
 import type { Judge } from './judge.ts';
@@ -35,12 +36,18 @@ export async function makeJudgment(
   issuer: Issuer | null,
   now: () => string,
 ): Promise<MadeJudgment> {
-  const reply = await judge.judge(request, { ...options, replicate: preimage.replicate });
+  const session = sessionOf(preimage);
+  const reply = await judge.judge(request, { ...options, replicate: preimage.replicate, session });
   if (!reply.ok) return reply;
   if (!answersRequest(request, reply.verdicts)) return { ok: false, failure: NOT_AN_ANSWER };
   const { verdicts, usage, reasons } = reply;
   const judgment = await signed({ v: 2, key, preimage, verdicts, usage, judged_at: now() }, issuer);
   return { ok: true, judgment, ...(reasons === undefined ? {} : { reasons: boundedReasons(reasons) }) };
+}
+
+/** 32 hex digits that the judgments of a group share: the digest of its question and sources. */
+function sessionOf({ inputs: { question = '', sources = '' } }: JudgmentPreimage): string {
+  return sha256(`${question} ${sources}`).slice(0, 32);
 }
 
 const NOT_AN_ANSWER: JudgeFailure = {

@@ -23,8 +23,8 @@ export const MAX_JUDGMENT_REASON_CHARS = 20_000;
 export interface ReasonStore {
   /** The kept reasons by key, one for each entry of the judgment's request. Absent keys have none. */
   get(keys: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** Returns whether the reasons were stored. */
-  put(key: string, reasons: readonly string[]): Promise<boolean>;
+  /** Keeps the reasons of judgments that were made together, by key. */
+  put(made: ReadonlyMap<string, readonly string[]>): Promise<void>;
 }
 
 /** Cuts each reason to MAX_REASON_CHARS, and drops those beyond the limit of a judgment from the end. */
@@ -44,9 +44,8 @@ export function boundedReasons(reasons: readonly string[]): string[] {
 export function createMemoryReasonStore(kept: Map<string, readonly string[]> = new Map()): ReasonStore {
   return {
     get: async (keys) => new Map(keys.flatMap((key) => (kept.has(key) ? [[key, kept.get(key) ?? []] as const] : []))),
-    async put(key, reasons) {
-      kept.set(key, [...reasons]);
-      return true;
+    async put(made) {
+      for (const [key, reasons] of made) kept.set(key, [...reasons]);
     },
   };
 }

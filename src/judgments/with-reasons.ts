@@ -33,7 +33,7 @@ export async function withReasons<One extends Outcome>(
   const open = asked.flatMap(({ key }, n) => (steps[n]?.obtained.outcome.ok === true && !found.has(key) ? [key] : []));
   const [kept] = await Promise.all([
     open.length === 0 ? [] : store.get(open),
-    ...[...found].map(([key, reasons]) => store.put(key, reasons)),
+    found.size === 0 ? undefined : store.put(new Map(found)),
   ]);
   for (const [key, reasons] of kept) found.set(key, reasons);
   return steps.map(({ obtained }, n) => {

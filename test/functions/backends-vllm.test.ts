@@ -102,6 +102,15 @@ describe('the request', () => {
     });
   });
 
+  it('names the session, by which a router keeps the prompts of a group on one engine', async () => {
+    const { sent, transport } = recording();
+    const backend = createVllmBackend(CONFIG, transport, () => 0);
+    await backend.complete(REQUEST, { ...DEADLINE, session: 'a1b2' });
+    await backend.complete(REQUEST, DEADLINE);
+    const sessions = sent.map(({ init }) => new Headers(init.headers).get('x-session-id'));
+    expect(sessions).toEqual(['a1b2', null]);
+  });
+
   it('names the length as the server knows it', async () => {
     const { sent, transport } = recording();
     await complete({ length_field: 'max_tokens' }, transport);

@@ -7,10 +7,9 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../functions/app.ts';
 import { DEFAULT_DESKS } from '../../functions/desk/desk-layout.ts';
-import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import { database } from '../../functions/storage/schema.ts';
-import { createKvJudgmentStore, createRecentJudgments } from '../../lib/kv-store.ts';
+import { createKvJudgmentStore, createRecentJudgments, type JudgmentKv } from '../../lib/kv-store.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
 import { judgmentSchema, partitionText } from '../../src/judgments/record.ts';
@@ -60,7 +59,7 @@ beforeAll(async () => {
 /** An isolate that has seen nothing yet. */
 function isolate(variables: Record<string, string> = {}): (request: Request) => Promise<Response> {
   const recent = createRecentJudgments({ entries: 10, chars: 100_000 });
-  const judgmentStoreOf = ({ JUDGMENTS }: Environment) => createKvJudgmentStore(JUDGMENTS, recent);
+  const judgmentStoreOf = (kv: JudgmentKv) => createKvJudgmentStore(kv, recent);
   const app = createApp(createPlatformFactory({ backendsOf: countingBackends, judgmentStoreOf }));
   return async (request) => app.request(request, undefined, { ...keyed(env), ...variables });
 }

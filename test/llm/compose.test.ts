@@ -52,7 +52,7 @@ function hasYaml(python: string): boolean {
   }
 }
 
-const ENGINES = ['judge', 'refiner', 'longtrace', 'tool-agent'];
+const ENGINES = ['judge', 'judge-a', 'judge-b', 'refiner', 'longtrace', 'tool-agent'];
 
 let compose: Compose;
 let services: [string, Compose['services'][string]][];
@@ -92,9 +92,10 @@ describe('every service', () => {
     expect(text).not.toContain('network_mode');
   });
 
-  it('is a profile of its own, but for the proxy', () => {
+  it('is a profile of its own, but for the proxy and the parts of the fleet', () => {
+    const fleet = ['judge-a', 'judge-b', 'router'];
     for (const [name, { profiles }] of services) {
-      expect(profiles, name).toEqual(name === 'proxy' ? undefined : [name]);
+      expect(profiles, name).toEqual(name === 'proxy' ? undefined : [fleet.includes(name) ? 'fleet' : name]);
     }
   });
 });
@@ -149,6 +150,14 @@ describe('engines', () => {
     ]) {
       expect(command).toContain(argument);
     }
+  });
+
+  it('the engines of a fleet are equal, and their router keeps a group on one of them', () => {
+    for (const name of ['judge-a', 'judge-b']) expect(service(name).command).toEqual(service('judge').command);
+    const { command, networks, expose } = service('router');
+    expect(command?.join(' ')).toContain('--policy consistent_hash');
+    expect(command?.join(' ')).toContain('--worker-urls http://judge-a:8000 http://judge-b:8000');
+    expect({ networks, expose }).toEqual({ networks: ['engines'], expose: ['8001'] });
   });
 
   it('the tool agent speaks Hermes', () => {

@@ -11,7 +11,7 @@
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import { thinkingModes } from '../../../src/judgments/chat-dialects.ts';
-import { UNLIMITED_CONNECTIONS } from '../../../src/judgments/connections.ts';
+import { type CallOptions, UNLIMITED_CONNECTIONS } from '../../../src/judgments/connections.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { type TimeLimit, withDeadline } from '../calls/deadline.ts';
 import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
@@ -47,13 +47,13 @@ export function createVllmBackend(
     ...(config.dialect === undefined ? {} : { dialect: config.dialect }),
     ...(config.refuses === undefined ? {} : { refuses: config.refuses }),
     thinking: thinkingModes(config.dialect, config.refuses),
-    async complete(request, { deadline_ms, connections = UNLIMITED_CONNECTIONS }) {
+    async complete(request, { deadline_ms, connections = UNLIMITED_CONNECTIONS, session }) {
       const leave = await connections.enter();
       const untilHeaders: Transport = (url, init) => transport(url, init).finally(leave);
       try {
         const result = await withDeadline(
           Math.min(deadline_ms, timeout_s * 1000),
-          (signal, heard) => exchange(config, untilHeaders, now_ms, request, { signal, heard }),
+          (signal, heard) => exchange(config, untilHeaders, now_ms, { ...request, session }, { signal, heard }),
           { first_byte_ms: first_byte_s * 1000, silence_ms },
         );
         return result.expired ? failed(timedOut(result.after)) : result.value;
@@ -71,12 +71,17 @@ async function exchange(
   config: VllmConfig,
   transport: Transport,
   now_ms: () => number,
-  request: CompletionRequest,
+  request: CompletionRequest & { readonly session: CallOptions['session'] | undefined },
   { signal, heard }: Attention,
 ): Promise<CompletionOutcome> {
   const init: RequestInit = {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...serverHeaders(config) },
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      ...(request.session === undefined ? {} : { 'x-session-id': request.session }),
+      ...serverHeaders(config),
+    },
     body: completionBody(config, request),
     redirect: 'manual',
     signal,
