@@ -179,7 +179,10 @@ function print(load: Load, report: Report): void {
     ],
     ['judge', `${load.judge_s} s a call, headers after ${load.header_s} s, ${count(load.slots)} slots`],
     ['stored already', `${(100 * load.stored).toFixed(1)} % of the judgments`],
-    ['objects', `${count(objects.desks)} desks, ${load.desks_per_isolate} an isolate; ${count(objects.ledgers)} for the run`],
+    [
+      'objects',
+      `${count(objects.desks)} desks, ${load.desks_per_isolate} an isolate; ${count(objects.ledgers)} for the run`,
+    ],
     ['a write to KV', `${load.kv_put_ms} ms`],
     ['scored', `${report.scored_per_s.toFixed(1)} rollouts/s`],
     ['a call waits', `p50 ${wait_s.p50.toFixed(2)} s, p99 ${wait_s.p99.toFixed(2)} s, beside the judge's own work`],
