@@ -5,6 +5,7 @@
  *   and the outer claim's text is its content without the inner tags.
  * - A citation that is never closed is `citation_unclosed`. Its text is uncited.
  * - A citation without an id is `citation_no_id`. Its text is uncited.
+ * - Citations whose two tags are in one piece of code are text (code.ts).
  * - An empty claim is `citation_empty_claim`. It remains a claim, which no source can support.
  */
 import { MAX_CITATION_NESTING } from '../limits.ts';
@@ -12,7 +13,9 @@ import { hasContent } from '../text/characters.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 import { CITATION } from './blocks.ts';
 import { beginIds, readIdsIn } from './cited-ids.ts';
+import { areText, withoutCode } from './code.ts';
 import type { FindingSink } from './findings.ts';
+import { withoutReferences } from './references.ts';
 import type { Stretch } from './statements.ts';
 import { attributeCount, isNamed, isQuoteUnclosed, nameSpan, type Tag, textWithoutTags, valueSpan } from './tags.ts';
 import type { CitedId, Claim, SourceSet } from './types.ts';
@@ -22,17 +25,22 @@ export type ReadClaims = {
   /** In the order of their opening tags. `duplicate_of` is not set yet. */
   readonly claims: readonly Claim[];
   readonly stretches: readonly Stretch[];
+  /** The definitions of sources in the answer, which are no statements (references.ts). */
+  readonly references: readonly Span[];
 };
 
-/** Reads the claims that `tags` mark. All tags must lie inside `content`. */
+/** Reads the claims that the tags of `written` mark, unless they are in code. All must lie inside `content`. */
 export function readElementClaims(
   text: string,
   content: Span,
-  tags: readonly Tag[],
+  written: readonly Tag[],
   attributes: readonly string[],
   sources: SourceSet,
   findings: FindingSink,
 ): ReadClaims {
+  const { text: plain, code } = withoutCode(text, content);
+  const references = withoutReferences(plain, content, (id) => sources.byId.has(id)).spans;
+  const tags = tagsOutside(code, written);
   const closers = pairTags(tags, findings);
   const claims: Claim[] = [];
   const stretches: Stretch[] = [];
@@ -64,7 +72,22 @@ export function readElementClaims(
     }
   }
   addText(content.end);
-  return { claims, stretches };
+  return { claims, stretches, references };
+}
+
+/** Leaves out the tags that are text because they are in code. */
+function tagsOutside(code: readonly Span[], written: readonly Tag[]): readonly Tag[] {
+  if (code.length === 0) return written;
+  const tags: Tag[] = [];
+  let next = 0;
+  for (const { start, end } of code) {
+    for (let tag = written[next]; tag !== undefined && tag.span.start < start; tag = written[++next]) tags.push(tag);
+    const inside: Tag[] = [];
+    for (let tag = written[next]; tag !== undefined && tag.span.start < end; tag = written[++next]) inside.push(tag);
+    if (!areText(inside)) for (const tag of inside) tags.push(tag);
+  }
+  for (const tag of written.slice(next)) tags.push(tag);
+  return tags;
 }
 
 const NO_CLOSER = -1;

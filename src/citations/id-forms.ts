@@ -9,7 +9,8 @@ export const MAX_ID_CHARS = 64;
 
 /**
  * A test whether a word is the id of a source, or has the form of one: the same letters with a number of at most one
- * more digit (`S12` beside `S1`), or the same beginning up to its last `_`, `-` or `:` (`doc_zz1` beside `doc_27bx`).
+ * more digit (`S12` beside `S1`), or the same beginning up to its last `_`, `-` or `:` or any `_` (`doc_zz1` beside
+ * `doc_27bx` or `doc_27bx:snippet_1`).
  *
  * @example
  * idRecogniser(sourcesFromList([{ id: 'S1', text: 'x' }]))('S12'); // true
@@ -33,6 +34,10 @@ function formsOf({ byId }: SourceSet): ReadonlyMap<string, number> {
     if (id.length > MAX_ID_CHARS) continue;
     const { form, digits } = formOf(id);
     if (form !== '') forms.set(form, Math.max(forms.get(form) ?? 0, digits));
+    // The parts of `doc_27bx:snippet_1` have forms, too.
+    for (let at = id.indexOf('_', 1); at !== -1 && at < form.length; at = id.indexOf('_', at + 1)) {
+      if (at < form.length - 1) forms.set(id.slice(0, at + 1), 0);
+    }
   }
   return forms;
 }

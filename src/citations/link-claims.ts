@@ -15,10 +15,11 @@ import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '.
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 import { keyOfPage, normalisedUrl } from '../text/url.ts';
+import { withoutCode } from './code.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
 import { encloses, type Mark, noteNumbers, readMarks } from './links.ts';
-import { readReferences } from './references.ts';
+import { withoutReferences } from './references.ts';
 import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { CitedId, Claim, SourceSet } from './types.ts';
@@ -34,17 +35,18 @@ type Run = {
 
 /** Reads the claims of `text[content)` in linear time. */
 export function readLinkClaims(text: string, content: Span, sources: SourceSet, findings: FindingSink): ReadClaims {
-  const references = readReferences(text, content);
-  const body = { start: content.start, end: references.start };
-  const { marks, broken } = readMarks(text, body, (id) => sources.byId.has(id));
+  const isSource = (id: string): boolean => sources.byId.has(id);
+  const references = withoutReferences(withoutCode(text, content).text, content, isSource);
+  const { text: plain, urls } = references;
+  const { marks, broken } = readMarks(plain, content, isSource, (label) => urls.has(label.toLowerCase()));
   for (const span of broken) findings.add({ reason: 'citation_id_malformed', in: 'response', span });
-  const runs = readRuns(text, body, marks);
-  const masked = maskMarkup(text, body, runs);
-  const sentences = splitSentences(masked, body.start, body.end);
-  const pages = new Pages(sources, references.urls);
+  const runs = readRuns(text, content, marks);
+  const masked = maskMarkup(plain, content, runs);
+  const sentences = splitSentences(masked, content.start, content.end);
+  const pages = new Pages(sources, urls);
   const claims: Claim[] = [];
   const stretches: Stretch[] = [];
-  let from = body.start;
+  let from = content.start;
   let sentence = 0;
 
   const addText = (to: number): void => {
@@ -58,8 +60,8 @@ export function readLinkClaims(text: string, content: Span, sources: SourceSet, 
     const lastText = run.prose.at(-1);
     // Labels mark the last sentence that begins before them; prose belongs to the sentence in which it begins.
     const anchor = firstText === undefined ? run.span.start : firstText.start + 1;
-    while ((sentences[sentence + 1]?.start ?? body.end) < anchor) sentence++;
-    const start = Math.max(from, sentences[sentence]?.start ?? body.start);
+    while ((sentences[sentence + 1]?.start ?? content.end) < anchor) sentence++;
+    const start = Math.max(from, sentences[sentence]?.start ?? content.start);
     let end = run.span.start;
     if (lastText !== undefined) {
       end = lastText.end;
@@ -89,8 +91,8 @@ export function readLinkClaims(text: string, content: Span, sources: SourceSet, 
     }
     from = Math.max(run.span.end, isEmpty ? 0 : span.end);
   }
-  addText(body.end);
-  return { claims, stretches };
+  addText(content.end);
+  return { claims, stretches, references: references.spans };
 }
 
 /** Joins marks with only white space or separators between them to runs, and takes in the brackets around a run. */
@@ -283,7 +285,7 @@ class Pages {
   }
 
   #resolve(cited: string, span: Span, claim: number, findings: FindingSink): CitedId[] {
-    const address = this.#notes.get(cited) ?? cited;
+    const address = this.#notes.get(cited.toLowerCase()) ?? cited;
     const key = keyOfPage(address);
     if (key === null) return [{ id: cited, span, source: this.#sources.byId.get(cited) ?? null }];
     const page = this.#page(address, key);

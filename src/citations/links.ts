@@ -31,8 +31,15 @@ type Marks = {
  * Reads the links `[text](https://…)` and notes `[3]`, `[1, 2]`, `[^3]` of `text[content)`, in full width too.
  *
  * @param isSource Whether a source has an id: then `[text](#id)` is a link to it. Another `[3](#…)` is the note 3.
+ * @param isDefined Whether a definition gives the address of a label: then `[text][label]`, `[label][]` and `[label]`
+ *   are links, whose `url` is the label.
  */
-export function readMarks(text: string, content: Span, isSource: (id: string) => boolean = () => false): Marks {
+export function readMarks(
+  text: string,
+  content: Span,
+  isSource: (id: string) => boolean = () => false,
+  isDefined: (label: string) => boolean = () => false,
+): Marks {
   const marks: Mark[] = [];
   const broken: Span[] = [];
   let open: number[] = [];
@@ -44,6 +51,12 @@ export function readMarks(text: string, content: Span, isSource: (id: string) =>
       const start = open.pop();
       if (start === undefined) continue;
       const inside = { start: start + 1, end: i };
+      const reference = definedLabel(text, inside, content.end, isDefined);
+      if (reference !== null) {
+        marks.push({ form: 'link', span: { start, end: reference.end }, text: inside, url: reference.label });
+        i = reference.end - 1;
+        continue;
+      }
       if (!isOpeningParenthesis(text.charCodeAt(i + 1)) || i + 1 >= content.end) {
         const numbers = noteNumbers(text, inside);
         if (numbers !== null) marks.push({ form: 'notes', span: { start, end: i + 1 }, numbers });
@@ -73,7 +86,7 @@ export function readMarks(text: string, content: Span, isSource: (id: string) =>
   return { marks, broken };
 }
 
-function isOpeningBracket(code: number): boolean {
+export function isOpeningBracket(code: number): boolean {
   return code === 0x5b || code === 0x3010 || code === 0xff3b; // [【［
 }
 
@@ -134,6 +147,29 @@ export function entryNumber(line: string): string | null {
   const code = line.charCodeAt(i);
   const isMarked = isClosingBracket(code) || isClosingParenthesis(code) || '.:：、．'.includes(line.charAt(i));
   return isMarked && i < line.length && isNoteNumber(line, { start, end: i }) ? line.slice(start, i) : null;
+}
+
+/** Longest id of an entry or label of a definition, in UTF-16 code units. */
+const MAX_LABEL_CHARS = 64;
+
+/** The id in the brackets that begin a line, after a list mark and without `^`, and where the brackets end. */
+export function bracketedId(line: string): { readonly id: string; readonly end: number } | null {
+  let i = 0;
+  while (i < line.length && isSpace(line.charCodeAt(i))) i++;
+  if ('-*•'.includes(line.charAt(i)) && isSpace(line.charCodeAt(i + 1))) i += 2;
+  while (i < line.length && isSpace(line.charCodeAt(i))) i++;
+  if (!isOpeningBracket(line.charCodeAt(i))) return null;
+  const from = line[i + 1] === '^' ? i + 2 : i + 1;
+  const limit = Math.min(line.length, from + MAX_LABEL_CHARS);
+  for (i = from; i < limit && !isOpeningBracket(line.charCodeAt(i)); i++) {
+    if (isClosingBracket(line.charCodeAt(i))) return i === from ? null : { id: line.slice(from, i).trim(), end: i + 1 };
+  }
+  return null;
+}
+
+/** Whether a text is the number of a note. */
+export function isNumberOfNote(text: string): boolean {
+  return isNoteNumber(text, { start: 0, end: text.length });
 }
 
 /** The first address in a line, bare or in a link, without the punctuation after it; `null` if there is none. */
@@ -209,6 +245,29 @@ function readAddress(
   if (i >= limit || !isClosingParenthesis(text.charCodeAt(i))) return { url: null, end: i };
   const hasHost = normalisedUrl(text.slice(url.start, url.end)) !== null;
   return { url: hasHost ? url : null, end: i + 1 };
+}
+
+/** The label of a link whose address is defined elsewhere; `null` if the brackets are none, or the number of a note. */
+function definedLabel(
+  text: string,
+  inside: Span,
+  end: number,
+  isDefined: (label: string) => boolean,
+): { readonly label: Span; readonly end: number } | null {
+  const isShort = ({ start, end }: Span): boolean => end > start && end - start <= MAX_LABEL_CHARS;
+  const next = inside.end + 1;
+  if (next < end && isOpeningBracket(text.charCodeAt(next))) {
+    const limit = Math.min(end, next + MAX_LABEL_CHARS + 2);
+    let close = next + 1;
+    while (close < limit && !isClosingBracket(text.charCodeAt(close)) && text.charCodeAt(close) !== LINE_FEED) close++;
+    if (close >= limit || !isClosingBracket(text.charCodeAt(close))) return null;
+    const label = close === next + 1 ? inside : { start: next + 1, end: close };
+    const isText = noteNumbers(text, inside) === null;
+    return isText && isShort(label) && isDefined(text.slice(label.start, label.end)) ? { label, end: close + 1 } : null;
+  }
+  if (isOpeningParenthesis(text.charCodeAt(next)) || !isShort(inside) || noteNumbers(text, inside) !== null)
+    return null;
+  return isDefined(text.slice(inside.start, inside.end)) ? { label: inside, end: next } : null;
 }
 
 /** Reads `#id)` after the parenthesis of a link: the id without the mark. */

@@ -1,16 +1,18 @@
 /**
  * Reads the claims of a marker grammar. A run of adjacent markers cites the text before it in its sentence, from the
  * start of the sentence or the end of the run before. Markers right after a full stop belong to the sentence that it
- * ends. A run without text before it makes an empty claim.
+ * ends. A run without text before it makes an empty claim. Markers in code, and behind a backslash, are text (code.ts).
  */
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 import { readIds } from './cited-ids.ts';
+import { withoutCode } from './code.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
 import type { MarkerGrammar } from './grammars.ts';
 import { idRecogniser } from './id-forms.ts';
+import { withoutReferences } from './references.ts';
 import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';
@@ -22,7 +24,8 @@ const MAX_MARKER_CHARS = 1024;
 
 const YEAR_DIGITS = 4;
 
-type Run = { readonly span: Span; readonly ids: readonly Span[] };
+/** `empty`: the markers without an id. */
+type Run = { readonly span: Span; readonly ids: readonly Span[]; readonly empty: readonly Span[] };
 
 /** Reads the claims of `text[content)` in linear time: no marker crosses another opening mark or a line break. */
 export function readMarkerClaims(
@@ -32,8 +35,10 @@ export function readMarkerClaims(
   sources: SourceSet,
   findings: FindingSink,
 ): ReadClaims {
-  const runs = readRuns(text, content, grammar, sources);
-  const masked = maskRuns(text, content, runs);
+  const references = withoutReferences(withoutCode(text, content).text, content, (id) => sources.byId.has(id));
+  const { text: plain } = references;
+  const runs = readRuns(plain, content, grammar, sources);
+  const masked = maskRuns(plain, content, runs);
   const sentences = splitSentences(masked, content.start, content.end);
   const claims: Claim[] = [];
   const stretches: Stretch[] = [];
@@ -52,12 +57,13 @@ export function readMarkerClaims(
     const start = Math.max(from, marked === undefined ? content.start : marked.start);
     const span = trimSpan(text, start, run.span.start);
     const ids = readIds(text, run.ids, sources, claims.length, findings);
-    if (ids.length === 0) {
-      findings.add({ reason: 'citation_no_id', in: 'response', span: run.span });
-    } else if (!hasContent(text, span.start, span.end)) {
+    for (const span of ids.length === 0 ? [run.span] : run.empty) {
+      findings.add({ reason: 'citation_no_id', in: 'response', span });
+    }
+    if (ids.length > 0 && !hasContent(text, span.start, span.end)) {
       findings.add({ reason: 'citation_empty_claim', in: 'response', span: run.span, claim: claims.length });
       claims.push(claimOf(text, claims.length, { start: run.span.start, end: run.span.start }, run, ids));
-    } else {
+    } else if (ids.length > 0) {
       addText(span.start);
       stretches.push({ ...span, claim: true });
       claims.push(claimOf(text, claims.length, span, run, ids));
@@ -68,7 +74,7 @@ export function readMarkerClaims(
     from = run.span.end;
   }
   addText(content.end);
-  return { claims, stretches };
+  return { claims, stretches, references: references.spans };
 }
 
 function claimOf(text: string, index: number, span: Span, run: Run, ids: Claim['ids']): Claim {
@@ -87,6 +93,7 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
   const runs: Run[] = [];
   const rule = idRuleOf(grammar, sources);
   let ids: Span[] = [];
+  let empty: Span[] = [];
   let span: Span | null = null;
   let at = text.indexOf(grammar.open, content.start);
   while (at !== -1 && at < content.end) {
@@ -102,14 +109,22 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
       span = { start: span.start, end };
       ids.push(inside);
     } else {
-      if (span !== null) runs.push({ span, ids });
+      if (span !== null) runs.push({ span, ids, empty });
       span = { start: at, end };
       ids = [inside];
+      empty = [];
     }
+    if (isBlankSpan(text, inside)) empty.push({ start: at, end });
     at = text.indexOf(grammar.open, end);
   }
-  if (span !== null) runs.push({ span, ids });
+  if (span !== null) runs.push({ span, ids, empty });
   return runs;
+}
+
+/** Returns whether a marker holds nothing but white space. */
+export function isBlankSpan(text: string, { start, end }: Span): boolean {
+  const span = trimSpan(text, start, end);
+  return span.start === span.end;
 }
 
 // Results of `markerEnd` that are no offset.

@@ -19,7 +19,8 @@ import type { FindingList } from './findings.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readLinkClaims } from './link-claims.ts';
 import { readMarkerClaims } from './marker-claims.ts';
-import { uncitedStatements } from './statements.ts';
+import { uncitedStatements, withoutSpans } from './statements.ts';
+import { strayMarkup } from './stray-markup.ts';
 import type { CitedId, Claim, Finding, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
 
 /** A claim that cites more sources than this is `ids_shotgun`. */
@@ -73,21 +74,26 @@ export function parseResponse(response: string, sources: SourceSet, options: Par
   if (block === null) return withoutAnswer(response, blocks.closedAnswers, findings, null);
 
   const read = readClaims(response, block, grammar, sources, findings);
-  if (!read.stretches.some(({ start, end }) => hasContent(response, start, end))) {
+  const stretches = withoutSpans(read.stretches, read.references);
+  if (!stretches.some(({ start, end }) => hasContent(response, start, end))) {
     if (block.content.end > block.content.start) {
       const span = trimSpan(response, block.content.start, block.content.end);
       if (span.end > span.start) findings.add({ reason: 'markup_only', in: 'response', span });
     }
-    return withoutAnswer(response, blocks.closedAnswers, findings, block);
+    return { ...withoutAnswer(response, blocks.closedAnswers, findings, block), references: read.references };
   }
   const claims = markDuplicates(read.claims);
+  for (const { reason, span } of strayMarkup(response, block.content, claims, grammar)) {
+    findings.add({ reason, in: 'response', span });
+  }
   reportClaims(response, claims, block, sources, findings);
   const outside = choice === 'whole' ? [] : outsideSpans(response, block.element);
   const wellFormed = isWellFormed(findings.counts);
   return {
     answer: block.content,
     claims,
-    statements: uncitedStatements(response, read.stretches),
+    statements: uncitedStatements(response, stretches),
+    references: read.references,
     findings: findings.list,
     counts: findings.counts,
     outside,
@@ -124,6 +130,7 @@ function withoutAnswer(
     answer: null,
     claims: [],
     statements: [],
+    references: [],
     findings: findings.list,
     counts: findings.counts,
     outside: block === null ? outsideSpans(response, { start: 0, end: 0 }) : outsideSpans(response, block.element),

@@ -11,25 +11,33 @@ import type { Claim, SourceSet } from './types.ts';
 const NONE = -1;
 
 const DIGIT = 0x30;
-/** The units where something may begin: `<` and digits. One look-up dismisses all others. */
+/** The units where something may begin: `<`, digits and `_`. One look-up dismisses all others. */
 const MARKS = new Uint8Array(128);
 MARKS[LESS_THAN] = LESS_THAN;
 MARKS.fill(DIGIT, DIGIT, DIGIT + 10);
+MARKS[0x5f] = DIGIT;
 
 /**
  * The ids in the text of an answer outside the markup of its claims, in time linear in its length.
  *
- * An id is a word with a letter and a digit that is the id of a source, or has the form of one (id-forms.ts). A plain
+ * An id is a word with a letter, and a digit or `_`, that is the id of a source, or has the form of one (id-forms.ts). A plain
  * number is never one, because years and counts are not.
  *
  * @param answer the content of the answer.
+ * @param references places in it that define sources.
  */
-export function idsInProse(text: string, answer: Span, claims: readonly Claim[], sources: SourceSet): Span[] {
+export function idsInProse(
+  text: string,
+  answer: Span,
+  claims: readonly Claim[],
+  sources: SourceSet,
+  references: readonly Span[] = [],
+): Span[] {
   const found: Span[] = [];
   if (sources.byId.size === 0) return found;
   const isId = idRecogniser(sources);
   let close = 0;
-  for (const { start, end } of proseOf(answer, claims)) {
+  for (const { start, end } of proseOf(answer, claims, references)) {
     let wordFrom = start;
     for (let at = start; at < end; at++) {
       const code = text.charCodeAt(at);
@@ -42,7 +50,7 @@ export function idsInProse(text: string, answer: Span, claims: readonly Claim[],
         }
         wordFrom = at + 1;
       } else if (mark === DIGIT) {
-        // Few words have a digit: only theirs are read, from their beginning.
+        // Few words have a digit or `_`: only theirs are read, from their beginning.
         let from = at;
         while (from > wordFrom && isWordPart(text.charCodeAt(from - 1))) from--;
         let letters = 0;
@@ -61,13 +69,13 @@ export function idsInProse(text: string, answer: Span, claims: readonly Claim[],
 }
 
 /** The parts of the answer that are no markup of a claim, in order. */
-function proseOf(answer: Span, claims: readonly Claim[]): Span[] {
-  const markup: Span[] = [];
+function proseOf(answer: Span, claims: readonly Claim[], references: readonly Span[]): Span[] {
+  const markup: Span[] = [...references];
   for (const { element, span } of claims) {
     if (span.start > element.start) markup.push({ start: element.start, end: span.start });
     if (element.end > span.end) markup.push({ start: span.end, end: element.end });
   }
-  // Only nested claims are out of order.
+  // Nested claims and references are out of order.
   if (markup.some(({ start }, n) => start < (markup[n - 1]?.start ?? 0))) {
     markup.sort((one, other) => one.start - other.start);
   }

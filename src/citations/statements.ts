@@ -16,6 +16,25 @@ const MIN_STATEMENT_CONTENT_TOKENS = 4;
  */
 export type Stretch = Span & { readonly claim: boolean };
 
+/** Leaves the text of some spans, in order, out of the text between claims. */
+export function withoutSpans(stretches: readonly Stretch[], spans: readonly Span[]): readonly Stretch[] {
+  if (spans.length === 0) return stretches;
+  const kept: Stretch[] = [];
+  let next = 0;
+  for (const stretch of stretches) {
+    let from = stretch.start;
+    if (!stretch.claim) {
+      while ((spans[next]?.end ?? stretch.end) < from) next++;
+      for (let n = next, span = spans[n]; span !== undefined && span.start < stretch.end; span = spans[++n]) {
+        if (span.start > from) kept.push({ start: from, end: span.start, claim: false });
+        from = Math.max(from, span.end);
+      }
+    }
+    if (stretch.end > from) kept.push({ start: from, end: stretch.end, claim: stretch.claim });
+  }
+  return kept;
+}
+
 /** Returns the uncited statements of one answer, in time linear in its length. */
 export function uncitedStatements(text: string, stretches: readonly Stretch[]): UncitedStatement[] {
   const statements: UncitedStatement[] = [];

@@ -117,6 +117,8 @@ export type ParsedResponse = {
   readonly answer: Span | null;
   readonly claims: readonly Claim[];
   readonly statements: readonly UncitedStatement[];
+  /** Places of definitions of sources in the answer, which are neither claims nor statements, in order. */
+  readonly references: readonly Span[];
   /** At most MAX_FINDINGS findings. */
   readonly findings: readonly Finding[];
   /** Counts of all findings. */

@@ -154,7 +154,7 @@ export function describeResponse(
     extra.add({ reason, in: 'response', span, ...('claim' in about ? { claim: about.claim.index } : {}) });
   }
   if (parsed.answer !== null) {
-    for (const span of idsInProse(response, parsed.answer, parsed.claims, sources)) {
+    for (const span of idsInProse(response, parsed.answer, parsed.claims, sources, parsed.references)) {
       extra.add({ reason: 'id_in_prose', in: 'response', span });
     }
   }

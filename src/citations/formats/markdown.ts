@@ -3,7 +3,6 @@
  * `link`). The section is no part of the answer.
  */
 import { parseResponse } from '../parse.ts';
-import { readReferences } from '../references.ts';
 import { sourcesFromList } from '../sources.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerFormat } from './format.ts';
@@ -19,7 +18,10 @@ export const markdown: AnswerFormat = {
     const { start } = draft.addText(text);
     const path = typeof value === 'string' ? [] : ['content'];
     const { given } = draft.sources;
-    const { claims } = parseResponse(text, given ?? sourcesFromList([]), { grammar: 'link', answer: 'whole' });
+    const { claims, references } = parseResponse(text, given ?? sourcesFromList([]), {
+      grammar: 'link',
+      answer: 'whole',
+    });
     for (const { span, element, ids, text: claim } of claims) {
       const pointers = ids.map(({ id, span: place }): Pointer => {
         const written = given === null ? id : text.slice(place.start, place.end);
@@ -29,8 +31,7 @@ export const markdown: AnswerFormat = {
       draft.hide({ start: start + Math.max(span.end, element.start), end: start + element.end });
       draft.cite({ start: start + span.start, end: start + span.end }, pointers, path, claim);
     }
-    const references = readReferences(text, { start: 0, end: text.length });
-    draft.hide({ start: start + references.start, end: start + text.length });
+    for (const { start: from, end } of references) draft.hide({ start: start + from, end: start + end });
     return true;
   },
 };

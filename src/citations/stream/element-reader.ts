@@ -4,6 +4,7 @@
  * index is certain.
  */
 import { CITATION } from '../blocks.ts';
+import { areText, CodeMask } from '../code.ts';
 import { claimBetween, OpenCitations, readCitedIds } from '../element-claims.ts';
 import type { ElementGrammar } from '../grammars.ts';
 import type { Tag } from '../tags.ts';
@@ -34,13 +35,62 @@ export class ElementReader implements AnswerReader {
   /** The open outermost claim and the claims inside it, not sent yet. */
   #slots: Slot[] = [];
   #claims = 0;
+  readonly #code: CodeMask;
+  /** End of the text that the mask has read. */
+  #fed: number;
+  /** Tags that may be in code. */
+  #waiting: StreamedTag[] = [];
+  /** Number of pieces of code that end before every waiting tag. */
+  #passed = 0;
 
-  constructor(context: ReaderContext, grammar: ElementGrammar) {
+  constructor(context: ReaderContext, grammar: ElementGrammar, start: number) {
     this.#context = context;
     this.#attributes = grammar.attributes;
+    this.#code = new CodeMask(start);
+    this.#fed = start;
   }
 
   tag(read: StreamedTag): void {
+    this.#waiting.push(read);
+    this.advance(read.tag.span.end);
+  }
+
+  advance(to: number): void {
+    if (to <= this.#fed) return;
+    this.#code.push(this.#context.text.slice(this.#fed, to));
+    this.#fed = to;
+    this.#takeWaiting();
+  }
+
+  /** Takes the waiting tags of which it is known whether they are in code. */
+  #takeWaiting(): void {
+    const { spans, settled } = this.#code;
+    let taken = 0;
+    for (
+      let next = this.#waiting[0];
+      next !== undefined && next.tag.span.start < settled;
+      next = this.#waiting[taken]
+    ) {
+      const { start } = next.tag.span;
+      while ((spans[this.#passed]?.end ?? start + 1) <= start) this.#passed++;
+      const code = spans[this.#passed];
+      let end = taken + 1;
+      if (code !== undefined && code.start <= start) {
+        while ((this.#waiting[end]?.tag.span.start ?? code.end) < code.end) end++;
+        if (areText(this.#waiting.slice(taken, end).map(({ tag }) => tag))) {
+          taken = end;
+          continue;
+        }
+      }
+      for (; taken < end; taken++) {
+        const read = this.#waiting[taken];
+        if (read !== undefined) this.#take(read);
+      }
+    }
+    this.#waiting = this.#waiting.slice(taken);
+  }
+
+  #take(read: StreamedTag): void {
     const position = this.#tags.push(read.tag) - 1;
     if (read.tag.name === CITATION) {
       if (read.tag.closing) this.#closeInnermost(read.tag, position);
@@ -49,11 +99,9 @@ export class ElementReader implements AnswerReader {
     if (this.#open.list.length === 0) this.#tags = [];
   }
 
-  advance(): void {
-    // Only tags matter here. The text between them is read when the citation around it closes.
-  }
-
   close(): void {
+    this.#code.finish();
+    this.#takeWaiting();
     const { events, answer } = this.#context;
     for (const { tag, slot } of this.#open.list) {
       events.addFinding('citation_unclosed', tag.span, answer, tag.span.start);

@@ -8,15 +8,26 @@ import { hasContent, isSpace, LINE_FEED } from '../../text/characters.ts';
 import { SENTENCE_LOOKBACK, type SentenceState, settleSentence, splitFurther } from '../../text/sentences.ts';
 import { isBlank, type Span, trimSpan } from '../../text/span.ts';
 import { beginIds, type IdReading, readIdsIn } from '../cited-ids.ts';
+import { CodeMask } from '../code.ts';
 import type { MarkerGrammar } from '../grammars.ts';
-import { type IdRule, idRuleOf, isMarker, markerEnd, mayBegin, NO_MARKER, UNDECIDED } from '../marker-claims.ts';
+import {
+  type IdRule,
+  idRuleOf,
+  isBlankSpan,
+  isMarker,
+  markerEnd,
+  mayBegin,
+  NO_MARKER,
+  UNDECIDED,
+} from '../marker-claims.ts';
+import { ReferenceMask } from '../references.ts';
 import { isIdSeparator } from '../tags.ts';
 import type { Claim } from '../types.ts';
 import { type AnswerReader, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
 import { CitationFindings } from './events.ts';
 
-/** A run of adjacent markers. `start` and `end` are offsets into the response. */
-type Run = { readonly start: number; end: number; readonly reading: IdReading };
+/** A run of adjacent markers, and those of them without an id. All places are offsets into the response. */
+type Run = { readonly start: number; end: number; readonly reading: IdReading; readonly empty: Span[] };
 
 const NONE = -1;
 
@@ -26,9 +37,16 @@ export class MarkerReader implements AnswerReader {
   readonly #grammar: MarkerGrammar;
   readonly #rule: IdRule;
   readonly #sentences: SentenceStarts;
+  /** Hide code and references from the reader: the window has other characters in their place. */
+  readonly #code: CodeMask;
+  readonly #references: ReferenceMask;
+  /** End of the text that the masks have read. */
+  #fed: number;
+  /** The masked text after the last run. */
+  #plain = '';
   /**
-   * The text that is not decided yet (at most one marker and the latest addition), and the offset of that text in the
-   * response.
+   * The masked text that is not decided yet (at most one marker and the latest addition), and the offset of that text
+   * in the response.
    */
   #window = '';
   #base: number;
@@ -49,6 +67,9 @@ export class MarkerReader implements AnswerReader {
     this.#grammar = grammar;
     this.#rule = idRuleOf(grammar, context.sources);
     this.#sentences = new SentenceStarts(start);
+    this.#code = new CodeMask(start);
+    this.#references = new ReferenceMask(start, (id) => context.sources.byId.has(id));
+    this.#fed = start;
     this.#base = start;
     this.#from = start;
   }
@@ -58,10 +79,11 @@ export class MarkerReader implements AnswerReader {
   }
 
   advance(to: number, beforeTag: boolean): void {
-    const known = this.#base + this.#window.length;
-    if (to > known) this.#window += this.#context.text.slice(known, to);
-    else if (!beforeTag || this.#beforeTag) return;
-    this.#beforeTag = beforeTag;
+    if (to > this.#fed) {
+      this.#take(this.#references.push(this.#code.push(this.#context.text.slice(this.#fed, to))));
+      this.#fed = to;
+    } else if (!beforeTag || this.#beforeTag) return;
+    this.#beforeTag = beforeTag && !this.#code.isHolding && !this.#references.isHolding;
     this.#read(false);
     const decided = this.#opening === NONE ? this.#at : this.#opening;
     this.#window = this.#window.slice(decided);
@@ -73,7 +95,13 @@ export class MarkerReader implements AnswerReader {
     }
   }
 
+  #take(masked: string): void {
+    this.#window += masked;
+    this.#plain += masked;
+  }
+
   close(): void {
+    this.#take(this.#references.push(this.#code.finish()) + this.#references.finish());
     this.#read(true);
     if (this.#run !== null) this.#endRun(this.#run);
   }
@@ -138,24 +166,28 @@ export class MarkerReader implements AnswerReader {
   }
 
   #addMarker(inside: Span, after: number): void {
-    const { events, answer, sources } = this.#context;
+    const { text, events, answer, sources } = this.#context;
     const start = this.#base + this.#opening;
     const end = this.#base + after;
-    this.#run ??= { start, end, reading: beginIds() };
+    this.#run ??= { start, end, reading: beginIds(), empty: [] };
     this.#run.end = end;
+    if (isBlankSpan(this.#window, inside)) this.#run.empty.push({ start, end });
     const findings = new CitationFindings(events, answer, this.#run.start);
-    readIdsIn(this.#run.reading, this.#window, inside, sources, 0, findings, this.#base);
+    const written = text.slice(this.#base + inside.start, this.#base + inside.end);
+    const ids = { start: 0, end: written.length };
+    readIdsIn(this.#run.reading, written, ids, sources, 0, findings, this.#base + inside.start);
     this.#at = after;
     this.#opening = NONE;
   }
 
-  #endRun({ start, end, reading: { ids } }: Run): void {
+  #endRun({ start, end, reading: { ids }, empty: withoutId }: Run): void {
     const { text, events, answer } = this.#context;
     const from = this.#from;
     this.#run = null;
     this.#from = end;
     const stretch = text.slice(from, start);
-    this.#sentences.add(stretch, end - start);
+    this.#sentences.add(this.#plain.slice(0, start - from), end - start);
+    this.#plain = this.#plain.slice(end - from);
     const blank = isBlank(stretch);
     const begin = blank ? from : Math.max(from, this.#sentences.before(start));
     const span = trimSpan(stretch, begin - from, stretch.length);
@@ -163,6 +195,7 @@ export class MarkerReader implements AnswerReader {
       events.addFinding('citation_no_id', { start, end }, answer, start);
       return;
     }
+    for (const place of withoutId) events.addFinding('citation_no_id', place, answer, start);
     const empty = blank || !hasContent(stretch, span.start, span.end);
     if (empty) events.addFinding('citation_empty_claim', { start, end }, answer, start);
     const place = empty ? { start, end: start } : { start: span.start + from, end: span.end + from };

@@ -11,8 +11,8 @@
  *   begins.
  *
  * Some findings are certain only at the end: a missing or unclosed answer, text after the answer, claims that cover
- * the answer, findings about claims without a letter or digit, citations that are missing or forbidden, ids in prose, and text that addresses a judge. Duplicate claims and
- * uncited statements are in the final parse only.
+ * the answer, findings about claims without a letter or digit, citations that are missing or forbidden, stray markup,
+ * ids in prose, and text that addresses a judge. Duplicate claims and uncited statements are in the final parse only.
  */
 
 import { hasContent } from '../../text/characters.ts';
@@ -23,6 +23,7 @@ import { GRAMMARS, type Grammar, type GrammarName } from '../grammars.ts';
 import { suspectedInjections } from '../injection.ts';
 import { citesMany, coversAnswer, parseResponse } from '../parse.ts';
 import { idsInProse } from '../prose-ids.ts';
+import { strayMarkup } from '../stray-markup.ts';
 import type { Tag } from '../tags.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../types.ts';
 import { type AnswerReader, ClaimComparison } from './answer-reader.ts';
@@ -249,7 +250,7 @@ class StreamVerifier implements IncrementalVerifier {
     };
     switch (this.#grammar.form) {
       case 'element':
-        return new ElementReader(context, this.#grammar);
+        return new ElementReader(context, this.#grammar, start);
       case 'marker':
         return new MarkerReader(context, this.#grammar, start);
       case 'link':
@@ -295,6 +296,9 @@ class StreamVerifier implements IncrementalVerifier {
       return;
     }
     const { answer } = this.#judged;
+    for (const { reason, span } of strayMarkup(response, parsed.answer, parsed.claims, this.#grammar)) {
+      events.addFinding(reason, span, answer, null);
+    }
     for (const claim of parsed.claims) {
       const citation = this.#citationStart(response, claim);
       if (!hasContent(claim.text, 0, claim.text.length)) {
@@ -309,7 +313,8 @@ class StreamVerifier implements IncrementalVerifier {
       const citation = finding.reason === 'citation_forbidden' ? this.#citationStart(response, finding.claim) : null;
       events.addFinding(finding.reason, finding.span, answer, citation);
     }
-    for (const span of idsInProse(response, parsed.answer, parsed.claims, this.#options.sources)) {
+    const { answer: content, claims, references } = parsed;
+    for (const span of idsInProse(response, content, claims, this.#options.sources, references)) {
       events.addFinding('id_in_prose', span, answer, null);
     }
     if (this.#comparison === null) return;

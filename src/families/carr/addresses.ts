@@ -1,14 +1,17 @@
 /**
  * The addresses that an answer cites: its links, wherever they are, references included, and the numbered notes that
  * give an address (`[3]: https://…`, `3. https://…`) if their number is in brackets elsewhere. Links and notes are those
- * of the citation grammar `link`. Linear in the answer.
+ * of the citation grammar `link`; those in code are none. Linear in the answer.
  */
+import { withoutCode } from '../../citations/code.ts';
 import { entryNumber, firstUrl, type Mark, readMarks } from '../../citations/links.ts';
 import { pageKey, withoutReaders } from '../../text/url.ts';
 
 /** The cited addresses in order of appearance, each page once, as written in its first citation. */
 export function citedAddresses(answer: string): string[] {
-  const { marks } = readMarks(answer, { start: 0, end: answer.length });
+  const whole = { start: 0, end: answer.length };
+  const plain = withoutCode(answer, whole).text;
+  const { marks } = readMarks(plain, whole);
   const counts = new Map<string, number>();
   for (const mark of marks) for (const number of numbersOf(answer, mark)) count(counts, number);
   const cited = new Map<string, string>();
@@ -18,7 +21,7 @@ export function citedAddresses(answer: string): string[] {
   };
   let next = 0;
   let start = 0;
-  for (const line of answer.split('\n')) {
+  for (const line of plain.split('\n')) {
     const end = start + line.length;
     const own = new Map<string, number>();
     let hasLink = false;

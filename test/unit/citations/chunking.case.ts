@@ -92,8 +92,8 @@ function checkAgainstBatch(text: string, streamed: Streamed, given: IncrementalO
 /** An invented id is reported at the last unit of its tag or marker; for a bare bracket, one unit later. */
 function checkInventedIds(text: string, streamed: Streamed, grammarName: keyof typeof GRAMMARS): void {
   const grammar = GRAMMARS[grammarName];
-  // Links are read when the answer ends.
-  if (grammar.form === 'link') return;
+  // Links are read when the answer ends. Text that may be code or references waits for its end.
+  if (grammar.form === 'link' || /[`~\\]|(?:^|>)\s*(?:[[【]|[#*\s]*(?:Sources|Notes|References))/imu.test(text)) return;
   streamed.all.forEach((event, n) => {
     if (event.type !== 'finding' || event.reason !== 'citation_id_unknown') return;
     const told = streamed.at[n] ?? Number.NaN;

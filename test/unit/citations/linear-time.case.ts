@@ -35,6 +35,15 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'links to marks': '[3](#a',
   'spellings of addresses': '[a](https://www.b.c/%7e?utm_a=1) ',
   'script stops': 'άν; Α፡፡Α',
+  backticks: '`',
+  'backticks in words': 'a ` `` b',
+  'code with citations': '`<snippet id=S1>x</snippet> [1]` ',
+  fences: '\n```\n[1]\n',
+  'open fences': '\n~~~~ ~~~ ',
+  backslashes: '\\[1\\\\]',
+  'lists of titles': '\nSources:\n[1] a\n',
+  definitions: '\n[^1]: a\n[b]: https://b.c/d\n',
+  'links by label': '[a][b',
   webpages: '<webpage id=W1><snippet id=S1>x</webpage>',
 };
 

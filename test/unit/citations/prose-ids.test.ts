@@ -26,6 +26,8 @@ describe('an id in prose', () => {
     ['inside a claim', ['S1'], '<snippet id=S1>It opened in 1937, says S1.</snippet>', ['S1']],
     ['beside a citation', ['S1'], '<snippet id=S1>It opened.</snippet> See S1: and S1-', ['S1', 'S1']],
     ['random', ['doc_27bx', 'doc_9kkq'], 'It opened (doc_zz1).', ['doc_zz1']],
+    ['invented, without a digit', ['doc_27bx', 'doc_9kkq'], 'It opened. See also doc_zzzz.', ['doc_zzzz']],
+    ['a part of other ids', ['doc_27bx:part_1'], 'It opened. See also doc_zzzz.', ['doc_zzzz']],
     ['of another writing', ['web:3', 'web:4'], 'It opened, web:4.', ['web:4']],
   ])('%s', (_name, ids, text, expected) => {
     expect(found(ids, text)).toEqual(expected);
@@ -35,6 +37,7 @@ describe('an id in prose', () => {
     ['years', ['1', '2'], 'It opened in 1937 with 2 lanes.'],
     ['other codes', ['S1', 'S2'], 'An A380 took vitamin B12 and 5G from the W3C in H2O.'],
     ['numbers that are much longer', ['S1'], 'Route S1234 is closed.'],
+    ['words of code', ['doc_1', 'web:3'], 'Call my_function and web_search.'],
     ['words without a digit', ['Smith', 'Jones'], 'Smith says so.'],
     ['other words with a dash', ['doc_1'], 'A 12-hour flight of the F-16.'],
     ['an unclosed citation, which has a finding of its own', ['S1'], 'It opened <snippet id=S1>in 1937.'],

@@ -1,0 +1,238 @@
+/**
+ * Finds code and escaped marks, where nothing is a citation: code spans `` `arr[1]` `` within a line, fences of ``` or
+ * ~~~ (to their end, or to the end of the answer if they are never closed), and brackets behind a backslash.
+ *
+ * Unlike CommonMark, a backtick after an ASCII letter or digit opens no code (Hawai`i), and ``text'' is a quotation.
+ */
+import { isAsciiDigit, isAsciiLetter, isSpace, LINE_FEED } from '../text/characters.ts';
+import { isBlank, type Span } from '../text/span.ts';
+import type { Tag } from './tags.ts';
+
+const BACKTICK = 0x60;
+const TILDE = 0x7e;
+const BACKSLASH = 0x5c;
+/** Marks that a backslash turns into text. */
+const ESCAPABLE = '[]()<>【】［］（）`\\';
+
+/** Longest code span, and longest line that begins or ends a fence, in UTF-16 code units. */
+const MAX_CODE_CHARS = 1024;
+/** Longest run of backticks around a code span. */
+const MAX_RUN = 16;
+/** Fewest marks of a fence. */
+const MIN_FENCE = 3;
+/** Most white space before the marks of a fence. */
+const MAX_INDENT = 32;
+
+/** A capital letter: neither a mark nor an ordinary start in the middle of a sentence. */
+const HIDDEN = 'X';
+/** Begins a hidden line of a fence, so that each is a block of its own for the sentence splitter. */
+const HIDDEN_LINE = '#';
+
+type Fence = { readonly mark: number; readonly length: number };
+
+/** What is decided next: the end of a piece of the text, and what replaces it (`null`: it stays). */
+type Step = { readonly end: number; readonly hidden: string | null };
+
+/**
+ * Replaces code and escaped marks of a text that arrives in pieces by other characters. The length and the line breaks
+ * stay. Linear: it holds back at most one code span or line.
+ */
+export class CodeMask {
+  /** The code so far, in order. The last one grows while its fence is open. */
+  readonly spans: { start: number; end: number }[] = [];
+  /** All text before this offset is decided, and the code in it is complete. */
+  settled: number;
+  #held = '';
+  /** Offset of the held text. */
+  #at: number;
+  /** Last decided unit. */
+  #last = LINE_FEED;
+  #atLineStart = true;
+  #fence: Fence | null = null;
+  /** Lengths of runs of backticks, as bits, that the rest of the line lacks. */
+  #absent = 0;
+
+  /** @param start Offset of the first piece, for `spans`. */
+  constructor(start: number) {
+    this.#at = start;
+    this.settled = start;
+  }
+
+  /** Whether some text waits for what follows it. */
+  get isHolding(): boolean {
+    return this.#held !== '';
+  }
+
+  /** Returns the text that the next piece decides. */
+  push(piece: string): string {
+    this.#held += piece;
+    return this.#read(false);
+  }
+
+  /** Returns the rest of the text, which has no more pieces. */
+  finish(): string {
+    const rest = this.#read(true);
+    this.settled = this.#at;
+    return rest;
+  }
+
+  #read(complete: boolean): string {
+    const text = this.#held;
+    const pieces: string[] = [];
+    let at = 0;
+    while (at < text.length) {
+      const step = this.#step(text, at, complete);
+      if (step === null) break;
+      pieces.push(step.hidden ?? text.slice(at, step.end));
+      this.#at += step.end - at;
+      at = step.end;
+      this.#last = text.charCodeAt(at - 1);
+      if (this.#last === LINE_FEED) {
+        this.#atLineStart = true;
+        this.#absent = 0;
+      }
+    }
+    this.#held = text.slice(at);
+    this.settled = this.#fence === null ? this.#at : (this.spans.at(-1)?.start ?? this.#at);
+    return pieces.join('');
+  }
+
+  /** Decides the text from `at` up to some end; `null` if more text must follow first. */
+  #step(text: string, at: number, complete: boolean): Step | null {
+    if (text.charCodeAt(at) === LINE_FEED) return { end: at + 1, hidden: null };
+    if (!this.#atLineStart)
+      return this.#fence === null ? this.#inline(text, at, complete) : this.#hide(text, at, HIDDEN);
+    const line = fenceLine(text, at, complete);
+    if (line === 'undecided') return null;
+    this.#atLineStart = false;
+    if (this.#fence === null) {
+      if (line === null || !line.opens) return this.#inline(text, at, complete);
+      this.#fence = line;
+      this.spans.push({ start: this.#at, end: this.#at });
+      return this.#hide(text, at, HIDDEN_LINE);
+    }
+    const closes = line?.closes === true && line.mark === this.#fence.mark && line.length >= this.#fence.length;
+    const step = this.#hide(text, at, HIDDEN_LINE);
+    if (closes) this.#fence = null;
+    return step;
+  }
+
+  /** Hides the rest of a line of a fence. */
+  #hide(text: string, at: number, first: string): Step {
+    const lineFeed = text.indexOf('\n', at);
+    const end = lineFeed === -1 ? text.length : lineFeed;
+    const span = this.spans.at(-1);
+    if (span !== undefined) span.end = this.#at + end - at;
+    return { end, hidden: first + HIDDEN.repeat(end - at - 1) };
+  }
+
+  #inline(text: string, at: number, complete: boolean): Step | null {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) return escaped(text, at, complete);
+    if (code !== BACKTICK) {
+      let end = at + 1;
+      while (end < text.length && !isSpecial(text.charCodeAt(end))) end++;
+      return { end, hidden: null };
+    }
+    const from = afterRun(text, at, text.length);
+    if (from === text.length && !complete) return from - at > MAX_RUN ? { end: from, hidden: null } : null;
+    const run = from - at;
+    // A run after a backtick is the rest of a longer one.
+    const isFirst = this.#last !== BACKTICK && !isAsciiLetterOrDigit(this.#last);
+    const isOpening = run <= MAX_RUN && (this.#absent & (1 << run)) === 0 && isFirst;
+    if (!isOpening) return { end: from, hidden: null };
+    const end = spanEnd(text, from, run, complete);
+    if (end === 'undecided') return null;
+    if (end === 'absent') this.#absent |= 1 << run;
+    if (typeof end !== 'number' || (run === 2 && text.slice(from, end).includes("''")))
+      return { end: from, hidden: null };
+    this.spans.push({ start: this.#at, end: this.#at + end - at });
+    return { end, hidden: HIDDEN.repeat(end - at) };
+  }
+}
+
+type FenceLine = Fence & { readonly opens: boolean; readonly closes: boolean };
+
+/** Reads a line that may begin or end a fence; `null` if it does neither. */
+function fenceLine(text: string, at: number, complete: boolean): FenceLine | null | 'undecided' {
+  let from = at;
+  while (from < text.length && from - at < MAX_INDENT && isSpace(text.charCodeAt(from)) && text[from] !== '\n') from++;
+  if (from === text.length) return complete ? null : 'undecided';
+  const mark = text.charCodeAt(from);
+  if (mark !== BACKTICK && mark !== TILDE) return null;
+  let to = from;
+  while (to < text.length && text.charCodeAt(to) === mark) to++;
+  if (to - from < MIN_FENCE && to < text.length) return null;
+  const lineFeed = text.indexOf('\n', to);
+  const end = lineFeed === -1 ? text.length : lineFeed;
+  if (end - at > MAX_CODE_CHARS) return null;
+  if (lineFeed === -1 && !complete) return 'undecided';
+  const rest = text.slice(to, end);
+  const length = to - from;
+  if (length < MIN_FENCE) return null;
+  return { mark, length, opens: mark === TILDE || !rest.includes('`'), closes: isBlank(rest) };
+}
+
+/** The text behind a backslash: a mark is hidden, and a second backslash hides nothing. */
+function escaped(text: string, at: number, complete: boolean): Step | null {
+  if (at + 1 === text.length) return complete ? { end: at + 1, hidden: null } : null;
+  const next = text.charAt(at + 1);
+  if (!ESCAPABLE.includes(next)) return { end: at + 1, hidden: null };
+  return { end: at + 2, hidden: next === '\\' || next === '`' ? null : `\\${HIDDEN}` };
+}
+
+/** The end of the code span whose opening run ends at `from`; `far` if it is too long to be one. */
+function spanEnd(text: string, from: number, run: number, complete: boolean): number | 'absent' | 'far' | 'undecided' {
+  const limit = from + MAX_CODE_CHARS;
+  for (let i = from; i < limit; ) {
+    if (i >= text.length) return complete ? 'absent' : 'undecided';
+    const code = text.charCodeAt(i);
+    if (code === LINE_FEED) return 'absent';
+    if (code !== BACKTICK) {
+      i++;
+      continue;
+    }
+    const end = afterRun(text, i, limit);
+    if (end >= limit) return 'far';
+    if (end === text.length && !complete) return 'undecided';
+    if (end - i === run) return end;
+    i = end;
+  }
+  return 'far';
+}
+
+function afterRun(text: string, at: number, limit: number): number {
+  let end = at;
+  while (end < limit && text.charCodeAt(end) === BACKTICK) end++;
+  return end;
+}
+
+function isSpecial(code: number): boolean {
+  return code === BACKTICK || code === BACKSLASH || code === LINE_FEED;
+}
+
+function isAsciiLetterOrDigit(code: number): boolean {
+  return isAsciiLetter(code) || isAsciiDigit(code);
+}
+
+/** `text[0, content.end)` with the code and escaped marks of `content` replaced, and where the code is. */
+export function withoutCode(text: string, content: Span): { readonly text: string; readonly code: readonly Span[] } {
+  const body = text.slice(content.start, content.end);
+  if (!body.includes('`') && !body.includes('\\') && !body.includes('~~~')) return { text, code: [] };
+  const mask = new CodeMask(content.start);
+  return { text: text.slice(0, content.start) + mask.push(body) + mask.finish(), code: mask.spans };
+}
+
+/**
+ * Whether the tags in one piece of code are text: each closes a tag, or is closed, within it. Code that holds only one
+ * end of a citation is part of its claim.
+ */
+export function areText(tags: readonly Pick<Tag, 'closing' | 'selfClosing'>[]): boolean {
+  let open = 0;
+  for (const { closing, selfClosing } of tags) {
+    if (closing) open--;
+    else if (!selfClosing) open++;
+    if (open < 0) return false;
+  }
+  return open === 0;
+}
