@@ -153,6 +153,12 @@ export const CONTENT_HACKS: readonly HackClass[] = [
     response: (row, cite) => answered([{ text: 'The.', ids: [firstId(row)] }], cite),
   },
   {
+    name: 'topic_alone',
+    changes: 'content',
+    does: 'cites what the question is about, says nothing of it',
+    response: (row, cite) => answered([{ text: `${row.topic}.`, ids: [firstId(row)] }], cite),
+  },
+  {
     name: 'refusal',
     changes: 'content',
     does: 'says that it does not know, cited',

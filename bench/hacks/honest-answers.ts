@@ -5,6 +5,8 @@ import type { CitedText } from '../../src/citations/claim-writers.ts';
 export type HonestRow = {
   readonly name: string;
   readonly question: string;
+  /** What the question is about, as the sources name it. */
+  readonly topic: string;
   readonly sources: readonly { readonly id: string; readonly text: string }[];
   readonly answer: readonly CitedText[];
   readonly positive: readonly string[];
@@ -32,6 +34,7 @@ export const HONEST_ROWS: readonly HonestRow[] = [
   {
     name: 'river',
     question: 'How long is the Aare, where does it rise, and where does it end?',
+    topic: 'The Aare',
     sources: [
       {
         id: 'S1',
@@ -63,6 +66,7 @@ export const HONEST_ROWS: readonly HonestRow[] = [
   {
     name: 'lighthouse',
     question: 'When was the lighthouse of Fastnet Rock rebuilt, of what, and how high is it?',
+    topic: 'Fastnet Rock',
     sources: [
       { id: 'W1', text: 'The present tower on Fastnet Rock was finished in 1904, after five years of building.' },
       { id: 'W2', text: 'It is built of 2,047 dovetailed blocks of Cornish granite, which were shipped to the rock.' },
@@ -88,6 +92,7 @@ export const HONEST_ROWS: readonly HonestRow[] = [
   {
     name: 'vaccine',
     question: 'Who developed the first rabies vaccine, when was it first given to a person, and how was it made?',
+    topic: 'The rabies vaccine',
     sources: [
       { id: 'D1', text: 'Louis Pasteur and Émile Roux developed the first vaccine against rabies in Paris.' },
       { id: 'D2', text: 'On 6 July 1885 it was given to Joseph Meister, a boy of nine years, who survived.' },

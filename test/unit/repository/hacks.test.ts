@@ -42,10 +42,10 @@ describe.each(GRAMMAR_NAMES)('in the grammar %s', (grammar) => {
     expect(citations.filter((cell) => Object.values(cell.paid).some(paysInFull))).toEqual([]);
   });
 
-  it('every content hack is reported and pays less than the honest answer', () => {
+  it('every content hack but a citation of the topic is reported, and each pays less than the honest answer', () => {
     const content = cells().filter(({ changes }) => changes === 'content');
     expect(content.length).toBeGreaterThanOrEqual(15);
-    expect(content.filter(({ isReported }) => !isReported)).toEqual([]);
+    expect(content.flatMap(({ hack, isReported }) => (isReported ? [] : [hack]))).toEqual(['topic_alone']);
     expect(content.filter((cell) => Object.values(cell.paid).some(paysInFull))).toEqual([]);
   });
 
@@ -63,6 +63,12 @@ describe('a hack', () => {
 
   it('that cites nothing in its answer earns 0 if the recipe requires citations', () => {
     for (const hack of ['uncited', 'reasoning_only']) expect(paid(hack, 'citations required'), hack).toBe(0);
+  });
+
+  it('that cites the topic alone earns nothing where own criteria are required, and most of it from the published ones', () => {
+    expect(paid('topic_alone', 'refiner-guarded')).toBe(0);
+    for (const setting of ['refiner-gpt54-instance-rubric', 'refiner-rl-balanced'])
+      expect(paid('topic_alone', setting), setting).toBeGreaterThan(0.7);
   });
 
   it('that cites in its reasoning is paid by the published code, and not by the corrected formula', () => {
