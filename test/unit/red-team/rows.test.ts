@@ -77,6 +77,32 @@ describe('a file of rows', () => {
     expect(read(row)).toEqual([{ ...fields, positive, negative: [] }]);
   });
 
+  it('may ask what no source tells, with blank lines between its rows', () => {
+    const { facts: _facts, positive_rubrics: _positive, ...asked } = row;
+    const text = `\n${JSON.stringify({ ...asked, facts: [], negative_rubrics: ['States 164'] })}\n\n`;
+    expect(readRowFile(text, 'rows.jsonl')).toEqual([{ ...asked, facts: [], positive: [], negative: ['States 164'] }]);
+  });
+
+  it.each([
+    ['rows.jsonl, line 3: not JSON', `${JSON.stringify(row)}\n\n{"question"`],
+    ['rows.jsonl, line 1: sources', JSON.stringify({ ...row, sources: Array.from({ length: 9 }, () => 'a') })],
+    ['rows.jsonl, line 1: facts.0.source', JSON.stringify({ ...row, facts: [{ ...row.facts[0], source: -1 }] })],
+    ['positive_rubric"', JSON.stringify({ ...row, positive_rubric: ['States 288'] })],
+  ])('names the line and the field: %s', (message, text) => {
+    expect(() => readRowFile(text, 'rows.jsonl')).toThrow(message);
+  });
+
+  it('may have 256 tokens a row, and not one more', () => {
+    const [source = ''] = row.sources;
+    const words = (count: number) => ({
+      ...row,
+      sources: [source, Array.from({ length: count }, () => 'word').join(' ')],
+    });
+    const room = MAX_PROMPT_TOKENS - promptTokens({ ...row, ...words(1), positive: [], negative: [] }) + 1;
+    expect(read(words(room))).toHaveLength(1);
+    expect(() => read(words(room + 1))).toThrow('have 257 tokens, more than 256');
+  });
+
   it.each([
     ['no rows', []],
     ['line 2: question', [row, { ...row, question: '' }]],
