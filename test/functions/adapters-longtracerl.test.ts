@@ -3,12 +3,14 @@
  * whole Worker, with a judge that repeats the row's verdict. One row differs: missing arguments are 422 here.
  */
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import type { Backends } from '../../service/backends/configured.ts';
 import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
 import { longTraceRlReplySchema } from '../../src/wire/adapters/longtracerl.ts';
+import { runDetailSchema } from '../../src/wire/runs.ts';
 import rowsText from '../golden/longtrace.jsonl?raw';
 import { adapterPath, EXTRA_REWARD_INFO } from './adapters-trainers.ts';
-import { post, send, wrongFields } from './api.ts';
+import { ORIGIN, post, send, wrongFields } from './api.ts';
 import { replaceParts } from './worker.ts';
 
 const asked: unknown[] = [];
@@ -177,5 +179,38 @@ describe('the judge', () => {
     const reply = await send(post(adapterPath('longtracerl', { judge: 'right', run: 'r' }), body));
     expect(await reply.json()).toMatchObject({ outcome_reward: 0, rubric_reward: 0.25, reward: 0.25 });
     expect(asked).toHaveLength(1);
+  });
+
+  it('keeps the outcome and the metrics of the trainer in the run, and the reply stays as it is', async () => {
+    const bodies = [
+      {
+        label: 'kept',
+        extra_reward_info: EXTRA_REWARD_INFO,
+        history: [...turns, { role: 'assistant', content: 'Aare' }],
+      },
+      {
+        history: [
+          { role: 'user', content: 'q' },
+          { role: 'assistant', content: 'kept' },
+        ],
+        label: 'kept',
+        task_unfinished: false,
+        remote_env_info: { question: 'q', rubrics: [] },
+      },
+    ];
+    for (const [n, body] of bodies.entries()) {
+      const path = adapterPath('longtracerl', { judge: 'right', run: `kept-${n}` });
+      const reported = { outcome: 0.5, metrics: { exact_match: 0 } };
+      const reply = await send(post(path, { ...body, ...reported }));
+      const { run, ...rewards } = z.looseObject({ run: z.object({ id: z.string() }) }).parse(await reply.json());
+      expect(rewards).toEqual(await (await send(post(adapterPath('longtracerl', { judge: 'right' }), body))).json());
+      const kept = await send(new Request(`${ORIGIN}/v1/runs/${run.id}`));
+      const { steps } = runDetailSchema.parse(await kept.json());
+      expect(steps.map(({ outcome, metrics }) => ({ outcome, metrics }))).toEqual([
+        { outcome: { rollouts: 1, mean: 0.5 }, metrics: { exact_match: { rollouts: 1, mean: 0 } } },
+      ]);
+      const wrong = await send(post(path, { ...body, outcome: 'right' }));
+      expect(await wrongFields(wrong)).toEqual(['outcome']);
+    }
   });
 });

@@ -9,7 +9,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 import { MAX_WEBHOOK_BODY_BYTES } from '../../src/limits.ts';
-import { rolloutListSchema } from '../../src/wire/runs.ts';
+import { rolloutListSchema, runDetailSchema } from '../../src/wire/runs.ts';
 import { scoreResponseSchema } from '../../src/wire/score.ts';
 import {
   acceptedJobSchema,
@@ -107,7 +107,8 @@ describe('a signed request', () => {
 
   it('is recorded in the run that it names', async () => {
     const run = { id: 'by-webhook', step: 3, group: 'g', sample: 's' };
-    const { job: id } = await accepted(await ask({ body: JSON.stringify({ ...rollout, run }) }));
+    const reported = { outcome: 1, metrics: { exact_match: 0.5 } };
+    const { job: id } = await accepted(await ask({ body: JSON.stringify({ ...rollout, run, ...reported }) }));
     await work(endpoint.id);
     const { data } = scoreCompletedEventSchema.parse(verified(only(), endpoint.secret));
     expect(data.score.run).toEqual({ ...run, attempt: 0, status: 'recorded' });
@@ -115,6 +116,11 @@ describe('a signed request', () => {
     const [kept, ...more] = rolloutListSchema.parse(await json('GET', '/v1/runs/by-webhook/rollouts')).rollouts;
     expect(more).toEqual([]);
     expect(kept).toMatchObject({ ...{ run: 'by-webhook', step: 3 }, reward: data.score.reward });
+    const { steps } = runDetailSchema.parse(await json('GET', '/v1/runs/by-webhook'));
+    expect(steps[0]).toMatchObject({
+      outcome: { rollouts: 1, mean: 1 },
+      metrics: { exact_match: { rollouts: 1, mean: 0.5 } },
+    });
   });
 
   it('needs no API key, and a key is no signature', async () => {

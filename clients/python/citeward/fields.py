@@ -164,6 +164,14 @@ def plain(value: Any, where: str) -> Any:
     raise _problem(where, f"a {type(value).__name__} has no JSON")
 
 
+def measured(value: Any, where: str) -> Any:
+    """Like ``plain``, with booleans as 1 and 0: a measure may say whether an answer is right."""
+    given = plain(value, where)
+    if isinstance(given, dict):
+        return {name: measured(entry, f"{where}.{name}") for name, entry in given.items()}
+    return int(given) if isinstance(given, bool) else given
+
+
 def _cited_answer(text: str, answer_format: Any) -> Any:
     """Markdown is the text itself; every other format is JSON.
 

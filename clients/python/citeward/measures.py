@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional
 
 from citeward.errors import Misconfigured
-from citeward.fields import plain
+from citeward.fields import measured
 
 #: A function with the arguments and the result of a reward function of TRL, whose numbers are kept and never paid.
 Measure = Callable[..., Sequence[Optional[float]]]
@@ -38,7 +38,7 @@ class Measures:
             if len(values) != len(known):
                 raise Misconfigured(f"{_words(name)}: expected {len(known)} numbers, got {len(values)}")
             for fields, value in zip(known, values):
-                number = plain(value, _words(name))
+                number = measured(value, _words(name))
                 if name is None:
                     fields["outcome"] = number
                 else:

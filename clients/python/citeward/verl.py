@@ -31,7 +31,7 @@ from typing import Any, Union
 
 from citeward.client import shared_client
 from citeward.errors import Unscored
-from citeward.fields import is_object, merged, plain, read_object, sample_fields
+from citeward.fields import is_object, measured, merged, read_object, sample_fields
 from citeward.replies import Score
 from citeward.runs import placed
 from citeward.settings import Settings, split_settings
@@ -139,7 +139,9 @@ def row_fields(solution: str, ground_truth: Any, extra_info: Mapping[str, Any] |
         parts.append(("ground_truth", read_object(ground_truth, "ground_truth")))
     if carried is not None:
         parts.append(('extra_info["citeward"]', read_object(carried, 'extra_info["citeward"]')))
-    given = {name: plain(extra[name], f"extra_info.{name}") for name in _OF_THE_TRAINER if extra.get(name) is not None}
+    given = {
+        name: measured(extra[name], f"extra_info.{name}") for name in _OF_THE_TRAINER if extra.get(name) is not None
+    }
     parts.append(("extra_info", given))
     return sample_fields(merged(parts), solution)
 

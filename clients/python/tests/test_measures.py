@@ -8,6 +8,7 @@ from typing import Any
 from citeward.client import Client
 from citeward.errors import Misconfigured
 from citeward.trl import reward_function
+from citeward.verl import compute_score
 from tests.live import citeward_environment
 from tests.stub import Stub, scored
 from tests.test_runs import Trl
@@ -39,3 +40,29 @@ class Measured(unittest.TestCase):
             Trl(0, 0).score(reward_function(outcome=lambda **_: [1.0]), 5, ["a"] * 3)
         with self.assertRaisesRegex(Misconfigured, r"metrics\['a'\]: expected a function"):
             reward_function(metrics={"a": 3})
+
+    def test_verl_gives_them_in_extra_info_where_numbers_may_be_those_of_numpy(self) -> None:
+        class Float64:
+            """A number of numpy, as far as the client asks it."""
+
+            def tolist(self) -> float:
+                return 0.5
+
+        place = {"id": "r", "step": 1, "group": "g", "sample": "s"}
+        truth = {"question": "q", "positive_rubrics": ["a"]}
+        extra = {"outcome": Float64(), "metrics": {"length": 7}, "index": 3, "citeward": {"run": place}}
+        compute_score("citeward", "x", truth, extra)
+        body = self.stub.asked[0].body
+        self.assertEqual((body["outcome"], body["metrics"], body["run"]), (0.5, {"length": 7}, place))
+        self.assertNotIn("index", body)
+
+    def test_true_is_1(self) -> None:
+        Trl(0, 0).score(reward_function(outcome=lambda completions, **_: [True, False, None]), 5, ["a"] * 3)
+        sent = [asked.body["outcome"] for asked in self.stub.asked]
+        self.assertEqual(sorted(map(repr, sent)), ["0", "1", "None"])
+        self.stub.asked.clear()
+        place = {"run": {"id": "r", "step": 1, "group": "g", "sample": "s"}}
+        extra = {"outcome": True, "metrics": {"exact": False}, "citeward": place}
+        compute_score("citeward", "x", {"question": "q"}, extra)
+        body = self.stub.asked[0].body
+        self.assertEqual(repr((body["outcome"], body["metrics"])), "(1, {'exact': 0})")

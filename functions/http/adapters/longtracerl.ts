@@ -30,6 +30,7 @@ import {
 } from '../../../src/wire/adapters/longtracerl.ts';
 import { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { wantedPlace } from '../../../src/wire/adapters/run-place.ts';
+import { reportedOutcome } from '../../../src/wire/score.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment, Context } from '../context.ts';
@@ -64,7 +65,11 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
     const scoring = { recipe, query, retryWindowMs: 0 };
     const prompt = longTraceRlPrompt(request);
     const wanted = wantedPlace(query.run, undefined, { prompt, split: splitOf(request) });
-    const { member, reward, run: report } = await scoreSample(c, { rollout, place, wanted }, scoring);
+    const {
+      member,
+      reward,
+      run: report,
+    } = await scoreSample(c, { rollout, place, wanted, reported: reportedOutcome(request) }, scoring);
     return sendTrainerReply(c, {
       floats: longTraceRlReply(request, member, reward),
       others: report === null ? {} : { run: report },
@@ -93,7 +98,11 @@ async function evaluateCarr(
   const split = recipe.eta === 0 ? 'eval' : 'train';
   const wanted = wantedPlace(query.run, undefined, { prompt: promptOf(request.history), split });
   const scoring = { recipe, query, retryWindowMs: 0 };
-  const { member, reward, run } = await scoreSample(c, { rollout, place: carrPlace, wanted }, scoring);
+  const { member, reward, run } = await scoreSample(
+    c,
+    { rollout, place: carrPlace, wanted, reported: reportedOutcome(request) },
+    scoring,
+  );
   const score = carrScore(member.reply);
   return sendTrainerReply(c, {
     floats: carrRewards(score, reward),

@@ -10,6 +10,7 @@ import type { Rollout } from '../../family/rollout.ts';
 import { questionSchema, textSchema } from '../../family/rollout-schema.ts';
 import { fill } from '../../judgments/kinds/entities/labels.ts';
 import { MAX_CRITERIA, MAX_CRITERION_CHARS } from '../../limits.ts';
+import { outcomeFields } from '../../runs/rollout-counts.ts';
 import { fieldOf, isRecord } from '../../trajectory/draft.ts';
 import type { ScoreResponse } from '../score.ts';
 import { historySchema } from './history.ts';
@@ -39,6 +40,7 @@ export const carrRequestSchema = z.object({
   label: textSchema.min(1).describe('The correct final answer.'),
   task_unfinished: z.union([z.boolean(), z.number()]).nullable().describe('True: every reward is 0.'),
   remote_env_info: remoteEnvInfoSchema,
+  ...outcomeFields,
 });
 
 type CarrRequest = z.infer<typeof carrRequestSchema>;

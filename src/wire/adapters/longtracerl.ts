@@ -10,6 +10,7 @@ import { neededParts } from '../../families/long-trace/reward.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import { questionSchema, responseSchema, textSchema } from '../../family/rollout-schema.ts';
 import { MAX_ENTITIES, MAX_ENTITY_CHARS, MAX_USEFUL_CHUNKS } from '../../limits.ts';
+import { outcomeFields } from '../../runs/rollout-counts.ts';
 import { readConversation } from '../../trajectory/rollout-messages.ts';
 import { type History, historySchema, promptOf } from './history.ts';
 import { runReportSchema, type TrainedScore } from './reply.ts';
@@ -51,6 +52,7 @@ export const longTraceRlRequestSchema = z
     extra_reward_info: extraRewardInfoSchema,
     history: historySchema.exactOptional().describe('Takes precedence over response.'),
     response: responseSchema.exactOptional(),
+    ...outcomeFields,
   })
   .refine(({ history, response }) => history !== undefined || response !== undefined, {
     path: ['history'],
