@@ -253,8 +253,9 @@ function answered<T, B>(
   return { ...noted, result, timings: scored.timings ?? {} };
 }
 
-function optionsOf<R extends { readonly on_judge_failure: 'error' | 'null' }>(request: R, { lastTry }: Answering): R {
-  return lastTry ? request : { ...request, on_judge_failure: 'error' };
+function optionsOf<R extends { readonly on_judge_failure: 'error' | 'null' }>(request: R, { lastTry }: Answering) {
+  const on_judge_failure = lastTry ? request.on_judge_failure : ('error' as const);
+  return { ...request, on_judge_failure, sendsAgain: true };
 }
 
 function parsed<S extends z.ZodType>(schema: S, body: unknown): Result<z.output<S>, RequestFailure> {

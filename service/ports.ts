@@ -101,6 +101,15 @@ export type RunRecords = {
   readonly reasons: ReasonStore;
 };
 
+/** How long a request waits for its judges, in milliseconds; their calls may go on afterwards. */
+export type JudgeWait = {
+  /** For each judge of a request that names no `deadline_s`, and for all that it asks in turn. */
+  readonly each_ms: number;
+  readonly all_ms: number;
+  /** Limits the `deadline_s` of a request, too. */
+  readonly most_ms: number;
+};
+
 export type ScoringPlatform = {
   /** Reads tool output, and keeps what the isolate read last. */
   readonly readSources: SourceReader;
@@ -110,6 +119,8 @@ export type ScoringPlatform = {
   readonly desk: Desk;
   /** `live`: a caller waits for the score. `batch`: calls yield to live ones. */
   readonly class: CallClass;
+  /** Default: 60 s for each judge, 95 s for all, and what the request says. */
+  readonly judgeWait?: JudgeWait;
   readonly signing: Signing;
   readonly makeRubrics: RubricMaker;
   /** `null` = the host is no Worker: a request that needs one fails with `needs_worker`, before any judge call. */

@@ -15,17 +15,38 @@ import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } fro
 import { requestedPanel, type ScoreRequest } from '../src/wire/score.ts';
 import { type Backends, chooseJudge, chooseSandbox } from './backends/configured.ts';
 import type { RequestFailure } from './failures.ts';
-import type { ScoringPlatform } from './ports.ts';
+import type { JudgeWait, ScoringPlatform } from './ports.ts';
 import { requestedRecipe } from './requested-recipe.ts';
 
 /** Deadline for all judges of one request together: trainers give up after 120 s, proxies after 100 s. */
 export const SCORING_DEADLINE_MS = 95_000;
 
+/** The wait of a request over HTTP. */
+export const REQUEST_WAIT: JudgeWait = {
+  each_ms: CALLER_DEADLINE_MS,
+  all_ms: SCORING_DEADLINE_MS,
+  most_ms: Number.POSITIVE_INFINITY,
+};
+
+/** How long the judges of a request are waited for: each, and all in turn. */
+function waitOf(
+  { deadline_s }: Pick<ScoringOptions, 'deadline_s'>,
+  { judgeWait: { each_ms, all_ms, most_ms } = REQUEST_WAIT }: ScoringPlatform,
+): Pick<JudgeWait, 'each_ms' | 'all_ms'> {
+  const asked_ms = deadline_s === undefined ? null : deadline_s * 1000;
+  return { each_ms: Math.min(asked_ms ?? each_ms, most_ms), all_ms: Math.min(asked_ms ?? all_ms, most_ms) };
+}
+
 /** How to score a rollout or a group; src/wire/score.ts describes the fields. */
 export type ScoringOptions = Pick<
   ScoreRequest,
-  'recipe' | 'judge' | 'judges' | 'judgments' | 'replicate' | 'on_judge_failure'
+  'recipe' | 'judge' | 'judges' | 'judgments' | 'replicate' | 'on_judge_failure' | 'deadline_s'
 > & {
+  /**
+   * Whether the request can be sent again at no cost, so that it is `judge_running` while a judge works, also where a
+   * failed judge gives a `null` reward. Default false.
+   */
+  readonly sendsAgain?: boolean;
   readonly explain?: boolean;
   /** Measures everything the family can measure, so that other weights can be tried later. */
   readonly measureAll?: boolean;
@@ -65,7 +86,8 @@ export function scoreTogether(
     const result = await scoreGroup({ rollouts, recipe, ...how }, obtain);
     if (result.status !== 'done') return result;
     const { members, timings } = result;
-    const failure = members.find((member) => member.failure !== null)?.failure ?? null;
+    const failures = members.flatMap((member) => member.failure ?? []);
+    const failure = failures.find(isRunning) ?? failures[0] ?? null;
     return { status: 'done', value: members, failure, timings };
   });
 }
@@ -112,7 +134,7 @@ async function scoreWithFallback<T>(
 /** How judges are chosen and asked; src/wire/score.ts describes the fields. */
 export type JudgingOptions = Pick<
   ScoringOptions,
-  'judge' | 'judgments' | 'replicate' | 'on_judge_failure' | 'store_reasons'
+  'judge' | 'judgments' | 'replicate' | 'on_judge_failure' | 'store_reasons' | 'deadline_s' | 'sendsAgain'
 >;
 
 /** Asks the panel of the request, else its judges in turn. */
@@ -146,9 +168,10 @@ export async function withJudges<T>(
     return refused(judgeUnknown(platform.backends));
   }
 
-  const turns = { deadline_ms: SCORING_DEADLINE_MS, elapsed: () => performance.now() };
+  const { each_ms, all_ms } = waitOf(options, platform);
+  const turns = { deadline_ms: all_ms, elapsed: () => performance.now() };
   const { reply } = await takeTurns(judges, turns, async (judge, left_ms) => {
-    const deadline_ms = Math.min(CALLER_DEADLINE_MS, left_ms);
+    const deadline_ms = Math.min(each_ms, left_ms);
     return judgedBy(await attempt(obtainOptions({ judge }, options, platform, deadline_ms)), options);
   });
   return reply;
@@ -163,7 +186,8 @@ async function withPanel<T>(
 ): Promise<JudgedReply<T>> {
   const chosen = choosePanel(panel, platform.backends);
   if (!chosen.ok) return refused(chosen.error);
-  return judgedBy(await attempt(obtainOptions(chosen.value, options, platform, CALLER_DEADLINE_MS)), options).reply;
+  const { each_ms } = waitOf(options, platform);
+  return judgedBy(await attempt(obtainOptions(chosen.value, options, platform, each_ms)), options).reply;
 }
 
 type Judging = Pick<ObtainOptions, 'judge' | 'panel'>;
@@ -233,11 +257,15 @@ function judgedBy<T>(result: Attempt<T>, options: JudgingOptions): JudgeAttempt<
       const { value, failure, timings } = result;
       const reply = { ok: true, reply: value, timings } as const;
       if (failure === null) return { status: 'done', reply };
-      return options.on_judge_failure === 'error'
+      return options.on_judge_failure === 'error' || (options.sendsAgain === true && isRunning(failure))
         ? { status: 'failed', reply: { ok: false, failure: { reason: 'judgment_failed', failure }, timings } }
         : { status: 'failed', reply };
     }
   }
+}
+
+function isRunning({ reason }: JudgeFailure): boolean {
+  return reason === 'judge_running';
 }
 
 /** Whether the judgments of this backend are made in the desk (paid calls) instead of here (pure computation). */

@@ -16,6 +16,7 @@ import type { FlagDescription, Flags } from './flags.ts';
 import { readTextFile } from './input.ts';
 import { KEY_VARIABLE, keyOfEnvironment, MODEL_CALLS, servedModel } from './model-server.ts';
 import { countOf } from './number-text.ts';
+import { RunningJudges } from './running-judges.ts';
 import type { ScoringOptions } from './scoring-flags.ts';
 import { connectIfGiven, REMOTE_CONCURRENCY } from './worker.ts';
 
@@ -83,7 +84,7 @@ export async function openRowHost(
     throw new UsageError(`--${local.name} is for judging without a Worker`, 'Leave out --url.');
   }
   const client = await connectIfGiven(flags, onRetry);
-  if (client === null) return localRowHost(await openLocalHost(flags, scoring));
+  if (client === null) return localRowHost(await openLocalHost(flags, scoring, onRetry));
   return { client, concurrency: REMOTE_CONCURRENCY, judgeNotices: [], refinerNotices: [], judged: () => null };
 }
 
@@ -94,10 +95,14 @@ function localRowHost({ host, ...others }: LocalHost): RowHost {
   return { ...others, client: createLocalClient(host) };
 }
 
-/** Opens the host of this process. @throws as `openRowHost`. */
+/**
+ * Opens the host of this process.
+ * @param onSlowJudge receives a text for people while a judge is slow. @throws as `openRowHost`.
+ */
 export async function openLocalHost(
   flags: Flags,
   scoring: Pick<ScoringOptions, 'judge' | 'judges' | 'judgments'> | null,
+  onSlowJudge: (text: string) => void,
 ): Promise<LocalHost> {
   const backends = await readLocalBackends(flags);
   const directory = flags.text('state');
@@ -107,7 +112,12 @@ export async function openLocalHost(
       'Give --state DIR, or a Worker: --url URL',
     );
   }
-  const host = createMemoryHost({ backends, ...(directory === null ? {} : { store: await stateIn(directory) }) });
+  const judges = new RunningJudges(onSlowJudge);
+  const host = createMemoryHost({
+    backends,
+    onCall: () => judges.begin(),
+    ...(directory === null ? {} : { store: await stateIn(directory) }),
+  });
   checkNames(host, scoring, flags.text('generator'));
   const { named, default: byDefault, generators } = host.ports.backends;
   const models = named.filter(({ runs_in }) => runs_in === 'desk');

@@ -2,6 +2,7 @@
 import { type Client, createClient } from '../../clients/typescript/client.ts';
 import { RunError, UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
+import { RunningJudges } from './running-judges.ts';
 
 /** Flags of a command that always needs a Worker. */
 export const WORKER_FLAGS: readonly FlagDescription[] = [
@@ -27,7 +28,7 @@ export const CONCURRENCY_RANGE = { min: 1, max: 256 } as const;
 
 /**
  * Connects to the Worker of `--url`.
- * @param onRetry receives a text for people before each retry.
+ * @param onRetry receives a text for people before each retry, and while a judge is slow.
  * @param missing the error if there is no `--url`.
  */
 export async function connect(flags: Flags, onRetry: (text: string) => void, missing: UsageError): Promise<Client> {
@@ -54,10 +55,14 @@ export async function connectIfGiven(flags: Flags, onRetry: (text: string) => vo
 /** @throws UsageError for a wrong URL, RunError if no Worker answers there. */
 async function connectTo(urlText: string, keyFlag: string | null, onRetry: (text: string) => void): Promise<Client> {
   const url = readUrl(urlText);
+  const judges = new RunningJudges(onRetry);
   const client = createClient({
     url,
     key: keyFlag ?? keyOfEnvironment(),
-    transport: { onRetry: ({ why, wait_ms }) => onRetry(`${why}; retrying in ${(wait_ms / 1000).toFixed(1)} s`) },
+    transport: {
+      onRetry: ({ why, wait_ms }) => onRetry(`${why}; retrying in ${(wait_ms / 1000).toFixed(1)} s`),
+      onJudgeRunning: (since_ms) => judges.begin(since_ms),
+    },
   });
   const health = await client.health();
   if (health.ok) return client;

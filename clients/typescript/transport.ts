@@ -10,25 +10,42 @@ export type TransportOptions = {
   readonly sleep: (ms: number) => Promise<void>;
   /** A random number in [0, 1), for jitter. */
   readonly random: () => number;
+  /** Attempts after refusals and broken connections. */
   readonly attempts: number;
+  /**
+   * Milliseconds from the first attempt in which a slow or restarting judge is waited for: while the Worker answers
+   * `judge_running` or `judge_interrupted`, attempts do not count.
+   */
+  readonly judge_wait_ms: number;
   /** Time limit of one attempt in milliseconds; for a streamed reply, until its headers arrive. */
   readonly timeout_ms: number;
   /** False: do not retry after a lost reply, because the request may have taken effect. */
   readonly repeats_lost: boolean;
   /** Called before the wait of every retry. */
   readonly onRetry: (retry: { readonly why: string; readonly wait_ms: number }) => void;
+  /**
+   * Called once for a request whose judge is still running, with the time since its first attempt in milliseconds. The
+   * returned function is called when the request has its answer.
+   */
+  readonly onJudgeRunning: (since_ms: number) => () => void;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
 };
 
-/** The defaults: six attempts of 90 seconds each over the global `fetch`. */
+/** The defaults: six attempts of 100 seconds each over the global `fetch`. */
 export const DEFAULT_TRANSPORT: TransportOptions = {
   fetch: (url, init) => fetch(url, init),
   sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
   random: Math.random,
   attempts: 6,
-  // A judge call may take 60 s, and queued calls a little longer.
-  timeout_ms: 90_000,
+  // Longer than the 900 s for which a deployment waits for running judge calls.
+  judge_wait_ms: 960_000,
+  // The Worker answers after 60 s that a judge is still running, with several judges after 95 s at most.
+  timeout_ms: 100_000,
   repeats_lost: true,
   onRetry: () => undefined,
+  onJudgeRunning: () => () => undefined,
+  now: () => performance.now(),
 };
 
 /** What came back for a request, before its body is validated. */
@@ -66,16 +83,29 @@ async function repeated<A extends { readonly kind: string }>(
   attemptOnce: (signal: AbortSignal) => Promise<Tried<Answer | A>>,
   options: TransportOptions,
 ): Promise<Answer | A> {
-  for (let attempt = 1; ; attempt++) {
-    const tried = await tryOnce(attemptOnce, options.timeout_ms);
-    const { answer } = tried;
-    if (!isAnswer(answer)) return answer;
-    const wait = attempt < options.attempts ? waitBefore(answer, tried.retryAfter, attempt, options) : null;
-    if (wait === null) return answer;
-    options.onRetry({ why: describe(answer), wait_ms: wait });
-    await options.sleep(wait);
+  const started = options.now();
+  let ended: (() => void) | null = null;
+  try {
+    for (let attempt = 1; ; ) {
+      const tried = await tryOnce(attemptOnce, options.timeout_ms);
+      const { answer } = tried;
+      if (!isAnswer(answer)) return answer;
+      const wait = waitBefore(answer, tried.retryAfter, attempt, options);
+      const reason = reasonIn(answer);
+      const goesOn = GOING_ON.has(reason ?? '') && options.now() - started + (wait ?? 0) < options.judge_wait_ms;
+      if (wait === null || !(goesOn || attempt < options.attempts)) return answer;
+      if (reason === 'judge_running') ended ??= options.onJudgeRunning(options.now() - started);
+      else options.onRetry({ why: describe(answer), wait_ms: wait });
+      if (!goesOn) attempt++;
+      await options.sleep(wait);
+    }
+  } finally {
+    ended?.();
   }
 }
+
+/** The judge call goes on, or a deployment has ended it: a retry joins the call, or starts it again. */
+const GOING_ON: ReadonlySet<string> = new Set(['judge_running', 'judge_interrupted']);
 
 function isAnswer<A extends { readonly kind: string }>(answer: Answer | A): answer is Answer {
   return answer.kind === 'reply' || answer.kind === 'unreachable';
@@ -162,7 +192,14 @@ function retryAfterMs(header: string | null): number | null {
 
 function describe(answer: Answer): string {
   if (answer.kind === 'unreachable') return answer.why;
-  const { body, status } = answer;
-  const named = typeof body === 'object' && body !== null && 'reason' in body && typeof body.reason === 'string';
-  return named ? `${status} ${body.reason}` : `${status}`;
+  const reason = reasonIn(answer);
+  return reason === null ? `${answer.status}` : `${answer.status} ${reason}`;
+}
+
+/** The reason of a problem; `null` if the answer is none. */
+function reasonIn(answer: Answer): string | null {
+  if (answer.kind === 'unreachable') return null;
+  const { body } = answer;
+  const reason = typeof body === 'object' && body !== null && 'reason' in body ? body.reason : null;
+  return typeof reason === 'string' ? reason : null;
 }

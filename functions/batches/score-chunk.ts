@@ -12,6 +12,7 @@ import type { RequestFailure } from '../../service/failures.ts';
 import type { ScoringPlatform } from '../../service/ports.ts';
 import { failureOf, problemOf } from '../../service/problems.ts';
 import { requiredScopes } from '../../service/required-scopes.ts';
+import { REQUEST_WAIT } from '../../service/score.ts';
 import { generationReason } from '../../src/generation/generator.ts';
 import type { Result } from '../../src/result.ts';
 import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
@@ -59,23 +60,29 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
   if (requests.length !== chunk.requests) return { kind: 'broke', reason: 'input_file_changed' };
 
   const until = parts.now() + CHUNK_WORK_MS;
+  /** The ports of a line, which waits for its judge no longer than the consumer has left. */
+  const portsOfLine = (): ScoringPlatform => ({
+    ...parts.platform,
+    judgeWait: { ...REQUEST_WAIT, most_ms: Math.max(0, until - parts.now()) },
+  });
   // The last round, if the next one would start after the window.
   const isLastRound = parts.now() + CHUNK_MAX_BACKOFF_MS >= batch.expires_at;
   const store = new RoundStore(batch.id, n, there, parts);
   const ask = (some: readonly NumberedRequest[], lastTry: boolean): Promise<Outcomes | null> =>
     answerAll(some, { ...parts, until }, async (request) => {
-      const outcome = await answerLine(batch, request, parts, lastTry);
+      const outcome = await answerLine(batch, request, { room: parts.room, platform: portsOfLine() }, lastTry);
       if (lastTry || backendFailureOf(outcome) === null) await store.add(finishedLine(batch.id, request, outcome));
       return outcome;
     });
   const unfinished = requests.filter(({ line }) => there.lines?.has(line) !== true);
   const outcomes = await ask(unfinished, isLastRound);
   if (outcomes === null) return LEASE_LOST;
+  // A line whose judge is still running is handed on, like one for which the time was too short.
   const waiting = isLastRound ? NONE_WAIT : waitingLines(outcomes, tries);
   if (!isLastRound) {
     // From here on the request's own `on_judge_failure` applies. Finished judgments are not repeated.
     const lost = unfinished.filter(
-      ({ line }) => !waiting.lines.has(line) && backendFailureOf(outcomes.get(line)) !== null,
+      ({ line }) => !waiting.lines.has(line) && backendFailureOf(outcomes.get(line))?.isRunning === false,
     );
     if ((await ask(lost, true)) === null) return LEASE_LOST;
   }
@@ -186,7 +193,7 @@ async function answerAll(
 async function answerLine(
   batch: NewBatch,
   { line, body }: NumberedRequest,
-  { platform, room }: ChunkParts,
+  { platform, room }: Pick<ChunkParts, 'platform' | 'room'>,
   lastTry: boolean,
 ): Promise<Outcome> {
   const missing = requiredScopes(batch.endpoint, body).find(({ scope }) => !batch.scopes.includes(scope));
@@ -219,7 +226,7 @@ function waitingLines(outcomes: Outcomes, before: LineTries): WaitingLines {
   let longest_s = 0;
   for (const [line, outcome] of outcomes) {
     const failure = backendFailureOf(outcome);
-    if (failure === null || !failure.retryable) continue;
+    if (failure === null || !failure.retryable || failure.isRunning) continue;
     // A backend that is down is retried until the completion window ends. A backend that answers without a usable
     // result gets MAX_LINE_TRIES tries per line.
     const made = (before[line] ?? 0) + (failure.answered ? 1 : 0);
@@ -237,18 +244,24 @@ type BackendFailure = {
   readonly retry_after_s?: number;
   /** The backend answered, but without a usable result. */
   readonly answered: boolean;
+  /** The judge's call goes on, and the next round joins it. */
+  readonly isRunning: boolean;
 };
 
 function backendFailureOf(outcome: Outcome | undefined): BackendFailure | null {
   if (outcome === undefined || outcome.ok) return null;
   switch (outcome.error.reason) {
-    case 'judgment_failed':
-      return { ...outcome.error.failure, answered: evidenceOf(outcome.error.failure) === 'up' };
-    case 'generation_failed':
-      return { ...outcome.error.failure, answered: generationReason(outcome.error.failure.reason).answered === true };
+    case 'judgment_failed': {
+      const { failure } = outcome.error;
+      return { ...failure, answered: evidenceOf(failure) === 'up', isRunning: failure.reason === 'judge_running' };
+    }
+    case 'generation_failed': {
+      const { failure } = outcome.error;
+      return { ...failure, answered: generationReason(failure.reason).answered === true, isRunning: false };
+    }
     case 'ledger_failed':
     case 'storage_failed':
-      return { retryable: true, answered: false };
+      return { retryable: true, answered: false, isRunning: false };
     default:
       return null;
   }

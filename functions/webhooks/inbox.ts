@@ -132,10 +132,13 @@ export class Inbox {
     if (row === null) return true;
     const next = nextTryOf(row, retry_after_s, now, random);
     if (next === null) return false;
+    // The call of a judge that is still running is joined; nothing has failed.
+    const isRunning = reason === 'judge_running';
     this.#sql.exec(
-      'UPDATE jobs_v1 SET attempts = attempts + 1, reason = ?, next_ms = ? WHERE id = ?',
+      'UPDATE jobs_v1 SET attempts = attempts + ?, reason = ?, next_ms = ? WHERE id = ?',
+      isRunning ? 0 : 1,
       reason,
-      next,
+      isRunning ? now + (retry_after_s ?? 0) * 1000 : next,
       id,
     );
     return true;

@@ -37,10 +37,17 @@ export class MemoryDesk implements Desk {
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #failures = new FailureMemory({ ms: FAILURE_MEMORY_MS, entries: MAX_REMEMBERED_FAILURES }, now);
   readonly #running = new Map<string, Promise<DeskJudgment>>();
+  readonly #onCall: () => () => void;
   #calls = 0;
 
-  constructor(backends: readonly JudgeBackend[], store: JudgmentStore) {
+  /** @param onCall is called when a call has its slot; the function that it returns, at the end of the call. */
+  constructor(
+    backends: readonly JudgeBackend[],
+    store: JudgmentStore,
+    onCall: () => () => void = () => () => undefined,
+  ) {
     this.#store = store;
+    this.#onCall = onCall;
     this.#lanes = new Map(backends.map((backend) => [backend.judge.name, laneOf(backend)]));
   }
 
@@ -97,6 +104,7 @@ export class MemoryDesk implements Desk {
       if (!admission.ok) return circuitOpen(admission.retry_after_s);
       let evidence: CallEvidence = 'unknown';
       let retryAfter_s: number | undefined;
+      const ended = this.#onCall();
       try {
         this.#calls++;
         const making = { key, preimage, request, deadline_ms: timeout_ms };
@@ -105,6 +113,7 @@ export class MemoryDesk implements Desk {
         retryAfter_s = made.ok ? undefined : made.failure.retry_after_s;
         return made;
       } finally {
+        ended();
         breaker.settle(evidence, admission.probe, retryAfter_s);
       }
     } finally {

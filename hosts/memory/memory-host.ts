@@ -8,6 +8,7 @@ import { type Answering, answer, type RouteReplies } from '../../service/answer.
 import { configuredCodeRunner } from '../../service/backends/code-runner.ts';
 import { configuredBackends } from '../../service/backends/configured.ts';
 import type { BackendsConfig } from '../../service/backends/settings-schema.ts';
+import { LONGEST_CALL_MS } from '../../service/desk/call-limits.ts';
 import type { RequestFailure } from '../../service/failures.ts';
 import { makeGroupRubrics } from '../../service/make-rubrics.ts';
 import type { AgentPlatform } from '../../service/ports.ts';
@@ -35,6 +36,8 @@ export type MemoryHostOptions = {
   readonly backends?: BackendsConfig;
   /** Default: the last 10,000 judgments in memory. */
   readonly store?: JudgmentStore;
+  /** Called when a judge call has its slot; the returned function is called at its end. */
+  readonly onCall?: () => () => void;
 };
 
 export type MemoryHost = {
@@ -53,13 +56,14 @@ export type MemoryHost = {
 export function createMemoryHost({
   backends: config = NO_MODELS,
   store = memoryStore({ maxRecords: MAX_CACHED_JUDGMENTS }),
+  onCall,
 }: MemoryHostOptions = {}): MemoryHost {
   const settings = { backends: config, allowLexicalJudge: true, allowExtractiveRefiner: true };
   // The environment of a Worker has bindings; this process has none.
   const backends = configuredBackends(settings, {});
   const { named, sandbox } = backends;
   const inDesk = [...named, ...(sandbox === null ? [] : [sandbox])].filter(({ runs_in }) => runs_in === 'desk');
-  const desk = new MemoryDesk(inDesk, store);
+  const desk = new MemoryDesk(inDesk, store, onCall);
   let stored = 0;
   const ports: AgentPlatform = {
     readSources: createSourceReader(RECENT_SOURCES),
@@ -74,6 +78,8 @@ export function createMemoryHost({
     },
     desk,
     class: 'live',
+    // Nothing sends a request of this process again, so it waits as long as a judge may take.
+    judgeWait: { each_ms: LONGEST_CALL_MS, all_ms: LONGEST_CALL_MS, most_ms: LONGEST_CALL_MS },
     signing: { issuer: null, known: createKnownIssuers([]) },
     makeRubrics: (wanted) => makeGroupRubrics(wanted, ports),
     records: null,

@@ -27,6 +27,7 @@ import { judgesOf, judgesSchema } from '../scoring/reward-reply.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';
 import { type EvolutionReport, evolutionReportSchema, evolutionSchema } from './evolution.ts';
 import {
+  deadlineSchema,
   hasOneWayOfJudging,
   hasOutcome,
   hasOwnReplicates,
@@ -131,6 +132,7 @@ export const groupRequestSchema = z
       .describe('The samples: texts, or texts or messages with their fields.'),
     ...scoringFields,
     on_judge_failure: onJudgeFailureSchema.default('null'),
+    deadline_s: deadlineSchema.exactOptional(),
     advantages: groupAdvantagesSchema.default('mean'),
     run: groupRunSchema.exactOptional(),
     store_text: storeTextSchema,
@@ -187,6 +189,7 @@ export function groupRollouts(request: GroupRequest): Rollout[] {
   const { judges: _judges, explain: _explain, receipt: _receipt, detail: _detail, offsets: _offsets, ...others } = rest;
   const {
     on_judge_failure: _onJudgeFailure,
+    deadline_s: _deadline,
     advantages: _advantages,
     run: _run,
     store_text: _text,

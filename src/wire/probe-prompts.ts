@@ -12,6 +12,7 @@ type Sample = NonNullable<ProbeRowInput['responses']>[number];
 const UNREAD: ReadonlySet<string> = new Set([
   ...Object.keys(scoringFields),
   'on_judge_failure',
+  'deadline_s',
   'advantages',
   'run',
   'store_text',

@@ -143,6 +143,18 @@ export const onJudgeFailureSchema = z
   .enum(['error', 'null'])
   .describe('Effect of a failed judgment that the reward needs: error = 503, null = 200 with reward null.');
 
+/** The longest wait of one request, in seconds: longer than any judge call. */
+const MAX_DEADLINE_S = 900;
+
+export const deadlineSchema = z
+  .number()
+  .min(1)
+  .max(MAX_DEADLINE_S)
+  .describe(
+    'How long the request waits for its judges, in seconds; then it is 503 judge_running, and a retry joins their calls. ' +
+      'Default: 60, and 95 for several judges in turn. Proxies may end a longer request.',
+  );
+
 export const runPlaceIdSchema = z.union([placeIdSchema, z.int().min(0)]).describe('A number is stored as its digits.');
 
 const rolloutRunSchema = z
@@ -183,6 +195,7 @@ export const scoreRequestSchema = z
     ...responseFields,
     ...scoringFields,
     on_judge_failure: onJudgeFailureSchema.default('error'),
+    deadline_s: deadlineSchema.exactOptional(),
     run: rolloutRunSchema.exactOptional(),
     store_text: storeTextSchema,
     ...outcomeFields,
@@ -206,7 +219,7 @@ export function requestedRollout(request: ScoreRequest): Rollout {
   const { judges: _judges, explain: _explain, receipt: _receipt, detail: _detail, offsets: _offsets, ...scored } = rest;
   const { store_reasons: _storeReasons, ...others } = scored;
   const { on_judge_failure: _onJudgeFailure, run: _run, store_text: _storeText, ...placed } = others;
-  const { outcome: _outcome, metrics: _metrics, ...unreported } = placed;
+  const { outcome: _outcome, metrics: _metrics, deadline_s: _deadline, ...unreported } = placed;
   const { evolution: _evolution, ...fields } = unreported;
   return rolloutOf(fields);
 }

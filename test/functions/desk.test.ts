@@ -134,6 +134,19 @@ describe('a judge that takes longer than its callers wait', () => {
     expect(await desk.judge(await callOf(2))).toMatchObject({ ok: true, cached: false });
   });
 
+  it('is no failure for a request that wants null rewards: the request is told to come back after its own deadline', async () => {
+    const gate = gated();
+    const asked = { ...rollout, deadline_s: 1, on_judge_failure: 'null' };
+    const started = performance.now();
+    const reply = await isolate()(asked);
+    expect(performance.now() - started).toBeLessThan(30_000);
+    expect(reply.headers.get('retry-after')).toBe('1');
+    await problemOf(reply, 503, 'judge_running');
+    gate.open();
+    expect((await scoreOf(await isolate()(asked))).reward).not.toBeNull();
+    expect(kinds()).toEqual(BOTH);
+  });
+
   it('is called anew by a retry after a restart has ended its call', async () => {
     const gate = gated();
     const desk = countingDesks();

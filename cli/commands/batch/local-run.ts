@@ -33,7 +33,7 @@ async function run(flags: Flags): Promise<number> {
   const paths = localRunPaths(flags);
   const scoring = await readScoringOptions(flags);
   await checkRecipe(scoring);
-  const local = await openLocalHost(flags, scoring);
+  const local = await openLocalHost(flags, scoring, () => undefined);
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openRows(flags, 'batch run examples/rollouts.jsonl --output scores.jsonl');
   return withWorkspace(async (directory) => {

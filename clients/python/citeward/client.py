@@ -27,7 +27,8 @@ class Client:
     passed come from the environment (``citeward.settings``).
 
     The deadline of a sample, ``deadline_s`` seconds including retries, starts when it leaves the queue: a batch of n
-    samples takes at most ``ceil(n / max_connections) * deadline_s``.
+    samples takes at most ``ceil(n / max_connections) * deadline_s``. Each reply that says that the judge is still
+    running, or was interrupted by a deployment, starts it again, up to ``judge_deadline_s`` seconds in total.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Client:
         run: str | None = None,
         store_text: bool | None = None,
         *,
+        judge_deadline_s: float | None = None,
         settings: Settings | None = None,
     ) -> None:
         self.settings = settings or Settings.of(
@@ -50,6 +52,7 @@ class Client:
             recipe=recipe,
             judge=judge,
             deadline_s=deadline_s,
+            judge_deadline_s=judge_deadline_s,
             max_connections=max_connections,
             attempt_timeout_s=attempt_timeout_s,
             run=run,

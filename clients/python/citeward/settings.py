@@ -25,9 +25,11 @@ Judge = Union[str, Sequence[str]]
 
 #: Below slime's limit of 120 s, and above the 95 s after which the Worker answers at the latest.
 DEFAULT_DEADLINE_S = 100.0
-#: Detects dead connections. A retry joins the judgment that is still running, so a short timeout costs no second
-#: judge call.
-DEFAULT_ATTEMPT_TIMEOUT_S = 60.0
+#: Longer than the 900 s for which a deployment waits for running judge calls.
+DEFAULT_JUDGE_DEADLINE_S = 960.0
+#: Detects dead connections. Longer than the 60 s after which the Worker says that a judge is still running. A retry
+#: joins that judgment, so a short timeout costs no second judge call.
+DEFAULT_ATTEMPT_TIMEOUT_S = 75.0
 DEFAULT_MAX_CONNECTIONS = 32
 
 _ENVIRONMENT = {
@@ -36,6 +38,7 @@ _ENVIRONMENT = {
     "recipe": "CITEWARD_RECIPE",
     "judge": "CITEWARD_JUDGE",
     "deadline_s": "CITEWARD_DEADLINE_S",
+    "judge_deadline_s": "CITEWARD_JUDGE_DEADLINE_S",
     "attempt_timeout_s": "CITEWARD_ATTEMPT_TIMEOUT_S",
     "max_connections": "CITEWARD_MAX_CONNECTIONS",
     "run": "CITEWARD_RUN",
@@ -56,6 +59,8 @@ class Settings:
     judge: tuple[str, ...] = ()
     #: Seconds for one sample with all its retries.
     deadline_s: float = DEFAULT_DEADLINE_S
+    #: Seconds for one sample whose judge is slow or restarts: the Worker says so in each reply.
+    judge_deadline_s: float = DEFAULT_JUDGE_DEADLINE_S
     #: Seconds for one attempt.
     attempt_timeout_s: float = DEFAULT_ATTEMPT_TIMEOUT_S
     max_connections: int = DEFAULT_MAX_CONNECTIONS
@@ -67,7 +72,8 @@ class Settings:
     @classmethod
     def of(cls, **given: Any) -> Settings:
         """Reads settings from arguments (``None`` = not given), else from ``CITEWARD_URL``, ``_API_KEY``, ``_RECIPE``,
-        ``_JUDGE``, ``_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S``, ``_MAX_CONNECTIONS``, ``_RUN`` and ``_STORE_TEXT``.
+        ``_JUDGE``, ``_DEADLINE_S``, ``_JUDGE_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S``, ``_MAX_CONNECTIONS``, ``_RUN`` and
+        ``_STORE_TEXT``.
 
         Raises:
             Misconfigured: a setting is missing, malformed or unknown. The message never contains a key.
@@ -94,6 +100,7 @@ class Settings:
             recipe=_recipe(values.get("recipe")),
             judge=_judge(values.get("judge")),
             deadline_s=_seconds("deadline_s", values.get("deadline_s", DEFAULT_DEADLINE_S)),
+            judge_deadline_s=_seconds("judge_deadline_s", values.get("judge_deadline_s", DEFAULT_JUDGE_DEADLINE_S)),
             attempt_timeout_s=_seconds("attempt_timeout_s", values.get("attempt_timeout_s", DEFAULT_ATTEMPT_TIMEOUT_S)),
             max_connections=_count("max_connections", values.get("max_connections", DEFAULT_MAX_CONNECTIONS)),
             run=_run(values.get("run")),

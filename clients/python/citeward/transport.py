@@ -32,6 +32,9 @@ _SHORTEST_ATTEMPT_S = 0.05
 #: The Worker sends 429 and 503; a proxy sends 502 and 504 if it cannot reach the Worker.
 _RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 
+#: The judge call goes on, or a deployment has ended it: a retry joins the call, or starts it again.
+_GOING_ON = frozenset({"judge_running", "judge_interrupted"})
+
 _FAILURES = (OSError, http.client.HTTPException, OutOfTime, StaleConnection)
 
 
@@ -79,19 +82,25 @@ class Transport:
 
         The deadline starts when the request gets its connection, so that queued samples do not time out. Retries
         connection errors, timeouts and 429, 502, 503 and 504, unless the reply says ``retryable: false``, with full
-        jitter and not before ``Retry-After``.
+        jitter and not before ``Retry-After``. While the Worker says that the judge call goes on, the deadline moves
+        with each reply, up to ``judge_deadline_s``.
 
         Raises:
             Misconfigured: the certificate cannot be verified.
         """
         with self._slots:
-            deadline = time.monotonic() + self._settings.deadline_s
+            started = time.monotonic()
+            deadline = started + self._settings.deadline_s
+            last = started + max(self._settings.deadline_s, self._settings.judge_deadline_s)
             attempt = 0
             told: Reply | None = None
             while True:
                 outcome = self._attempt(path, data, deadline)
                 if isinstance(outcome, Reply):
                     told = outcome
+                    if _goes_on(outcome):
+                        attempt = 0
+                        deadline = min(last, time.monotonic() + self._settings.deadline_s)
                 elif outcome.timed_out and told is not None and time.monotonic() + _SHORTEST_ATTEMPT_S > deadline:
                     # The last attempt ran out of time; the earlier outcome is more informative.
                     return told
@@ -141,6 +150,11 @@ class Transport:
     def _take_idle(self) -> Connection | None:
         with self._lock:
             return self._idle.pop() if self._idle else None
+
+
+def _goes_on(reply: Reply) -> bool:
+    body = reply.body
+    return reply.status == 503 and isinstance(body, dict) and body.get("reason") in _GOING_ON
 
 
 def _wait_before_retry(outcome: Outcome, attempt: int) -> float | None:

@@ -200,6 +200,28 @@ class Retries(unittest.TestCase):
                 ours.score(ROW)
         self.assertEqual(len(stub.asked), 2)
 
+    def test_a_judge_that_is_still_running_is_waited_for(self) -> None:
+        for reason in ("judge_running", "judge_interrupted"):
+            with self.subTest(reason):
+                running = problem(503, reason, True, {"retry-after": "0"})
+                answer = lambda n, asked: running if n < 5 else scored()  # noqa: B023, E731
+                with Stub(lambda n, asked: Answer(**{**vars(answer(n, asked)), "delay_s": 0.3})) as stub:
+                    with client(stub.url, deadline_s=1) as ours, took(self, at_least=1.5, at_most=15):
+                        self.assertEqual(ours.score(ROW).reward, 6.5)
+
+    def test_the_judge_deadline_ends_the_wait_for_a_running_judge(self) -> None:
+        running = problem(503, "judge_running", True, {"retry-after": "0"})
+        with Stub(lambda n, asked: running) as stub, client(stub.url, deadline_s=0.5, judge_deadline_s=1.5) as ours:
+            with took(self, at_least=0.9, at_most=4.0), self.assertRaisesRegex(Unscored, "^judge_running"):
+                ours.score(ROW)
+        self.assertGreater(len(stub.asked), 2)
+
+    def test_an_outage_after_a_running_judge_ends_with_the_deadline(self) -> None:
+        running = problem(503, "judge_running", True, {"retry-after": "0"})
+        with Stub(lambda n, asked: running if n == 0 else Answer(reset=True)) as stub:
+            with client(stub.url, deadline_s=1) as ours, took(self, at_most=4.0), self.assertRaises(Unscored):
+                ours.score(ROW)
+
     def test_a_retry_after_beyond_the_deadline_ends_at_once(self) -> None:
         answer = problem(503, "judge_circuit_open", True, {"retry-after": "60"})
         with Stub(lambda n, asked: answer) as stub, client(stub.url) as ours:

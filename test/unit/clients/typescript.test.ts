@@ -93,6 +93,36 @@ describe('retries', () => {
     expect(run.waits).toEqual([]);
   });
 
+  test('a judge that is still running is waited for beyond the attempts, as long as the caller says', async () => {
+    const running = () => problem(503, 'judge_running', {}, { 'retry-after': '1' });
+    const steps = [...Array.from({ length: 7 }, running), problem(503, 'judge_interrupted'), ok()];
+    expect(await verify(clientOf(steps))).toMatchObject({ ok: true });
+    let now_ms = 0;
+    const shown: string[] = [];
+    const replies = [running(), running(), running(), running()];
+    const short = createClient({
+      url: new URL('http://worker.test/'),
+      key: null,
+      transport: {
+        attempts: 2,
+        judge_wait_ms: 2_500,
+        random: () => 0,
+        now: () => now_ms,
+        fetch: async () => replies.shift() ?? ok(),
+        sleep: async (ms) => {
+          now_ms += ms;
+        },
+        onJudgeRunning(since_ms) {
+          shown.push(`runs for ${since_ms}`);
+          return () => shown.push(`ended at ${now_ms}`);
+        },
+      },
+    });
+    // Two waits within 2.5 s, and one more as the second attempt.
+    expect(await short.verify(REQUEST)).toMatchObject({ ok: false, failure: { problem: { reason: 'judge_running' } } });
+    expect([shown, replies.length]).toEqual([['runs for 0', 'ended at 3000'], 0]);
+  });
+
   test('the last attempt is passed on', async () => {
     const run = clientOf([refused, refused, refused]);
     expect(await verify(run)).toEqual({ ok: false, failure: { kind: 'unreachable', why: 'connection refused' } });
