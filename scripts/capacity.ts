@@ -5,20 +5,16 @@
 import { UsageError } from '../cli/shared/exit.ts';
 import { type FlagDescription, type Flags, readFlags } from '../cli/shared/flags.ts';
 import { MAX_CALLS_WITHOUT_HEADERS } from '../functions/desk/connection-gate.ts';
-import { DEFAULT_DESKS } from '../functions/desk/desk-layout.ts';
 import { MAX_KV_PUTS_AT_ONCE } from '../functions/desk/store-limits.ts';
-import { costOf, storesAfter, valuesOf } from './capacity/cost.ts';
+import { costOf, PRICES_READ, storesAfter, valuesOf } from './capacity/cost.ts';
 import type { Load } from './capacity/load.ts';
+import { CALLS_PER_LEDGER, connectionSeconds, desksFor, planOf } from './capacity/plan.ts';
 import { JUDGMENTS_PER_CPU_SECOND, type Simulated, simulate } from './capacity/simulated-desks.ts';
 import { VirtualClock } from './capacity/virtual-clock.ts';
 import { createDraws } from './demo-run/draws.ts';
 
-/** Slots for one desk (docs/guides/deploy.md). */
-const SLOTS_PER_DESK = 128;
-/** Connections of a desk that may be busy on average: a burst needs the fifth. */
-const BUSY_CONNECTIONS = MAX_CALLS_WITHOUT_HEADERS - 1;
-/** Calls per second of one object of a run: the platform's rule for an object. */
-const CALLS_PER_LEDGER = 1_000;
+/** Rates of the plan where none is given. */
+const PLANNED_RATES = [10, 100, 1_000];
 
 const FLAGS: readonly FlagDescription[] = [
   { name: 'rollouts-per-s', kind: 'text', value: 'N', help: 'Offered rollouts per second; default 1000.' },
@@ -36,12 +32,15 @@ const FLAGS: readonly FlagDescription[] = [
   { name: 'seconds', kind: 'text', value: 'N', help: 'Simulated time; default 180. Its second half is measured.' },
   { name: 'outage-s', kind: 'text', value: 'S', help: 'The judge is away for this long in the middle; default 0.' },
   { name: 'seed', kind: 'text', value: 'N', help: 'Seed of the arrivals and judge times; default 1.' },
+  { name: 'plan', kind: 'switch', help: 'Print settings, engines and cost, without a simulation.' },
+  { name: 'engine-slots', kind: 'text', value: 'N', help: 'Sequences that an engine runs at a time; default 64.' },
   { name: 'json', kind: 'switch', help: 'Print one JSON object.' },
 ];
 
 try {
   const flags = readFlags('capacity', FLAGS, process.argv.slice(2));
   if (flags.isOn('help')) printHelp();
+  else if (flags.isOn('plan')) printPlan(flags);
   else await run(flags);
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
@@ -61,6 +60,38 @@ async function run(flags: Flags): Promise<void> {
   if (flags.isOn('json')) console.log(JSON.stringify(report));
   else print(load, report);
   process.exitCode = report.sustained ? 0 : 1;
+}
+
+/** Prints the settings for the rate that is given, else for three. */
+function printPlan(flags: Flags): void {
+  const load = loadOf(flags);
+  const engine_slots = flags.count('engine-slots', { min: 1, max: 100_000 }) ?? 64;
+  const rates = flags.text('rollouts-per-s') !== null ? [load.rollouts_per_s] : PLANNED_RATES;
+  const plans = rates.map((rollouts_per_s) => planOf({ ...load, rollouts_per_s }, engine_slots));
+  if (flags.isOn('json')) {
+    console.log(JSON.stringify({ prices_read: PRICES_READ, plans }));
+    return;
+  }
+  const columns = ['rollouts/s', 'slots', 'engines', 'DESKS', 'RUN_SHARDS', '$ a million', '$ a month', 'KV then'];
+  const rows = plans.map((plan) => [
+    count(plan.rollouts_per_s),
+    count(plan.slots),
+    count(plan.engines),
+    String(plan.desks),
+    String(plan.run_shards),
+    plan.dollars_per_million.toFixed(2),
+    count(plan.dollars_per_month),
+    count(plan.kv_dollars_per_month),
+  ]);
+  for (const row of [columns, ...rows]) {
+    console.log(row.map((cell, n) => cell.padStart(columns[n]?.length ?? 0)).join('  '));
+  }
+  console.log(
+    `\nGroups of ${load.group}, ${load.judgments} judgments a rollout, ${(100 * load.stored).toFixed(0)} % stored, ` +
+      `${load.judge_s} s a call, ${engine_slots} sequences an engine.\nCost at this rate all the time, without engines and ` +
+      `the fee of the plan.\nKV then: what the judgments of one month cost in KV each month afterwards, as they do not ` +
+      `expire. Prices of ${PRICES_READ}.`,
+  );
 }
 
 function loadOf(flags: Flags): Load {
@@ -89,25 +120,6 @@ function loadOf(flags: Flags): Load {
     seconds: flags.count('seconds', { min: 10, max: 3600 }) ?? 180,
     outage_s: flags.number('outage-s') ?? 0,
   };
-}
-
-/** The rule of docs/guides/deploy.md. */
-function desksFor(needs: DeskNeeds): number {
-  const calls_per_s = needs.rollouts_per_s * needs.judgments * (1 - needs.stored);
-  return Math.max(
-    DEFAULT_DESKS,
-    Math.ceil(needs.slots / SLOTS_PER_DESK),
-    Math.ceil(calls_per_s / JUDGMENTS_PER_CPU_SECOND),
-    Math.ceil((needs.rollouts_per_s * connectionSeconds(needs)) / BUSY_CONNECTIONS),
-  );
-}
-
-type DeskNeeds = Pick<Load, 'rollouts_per_s' | 'judgments' | 'stored' | 'header_s' | 'slots' | 'kv_put_ms'>;
-
-/** How long a rollout holds connections of a desk: until the headers of its calls, and while it is written to KV. */
-function connectionSeconds({ judgments, stored, header_s, kv_put_ms }: Omit<DeskNeeds, 'rollouts_per_s'>): number {
-  const { unknown, alone } = valuesOf({ judgments, stored }, 1);
-  return judgments * (1 - stored) * header_s + ((unknown + alone) * kv_put_ms) / 1000;
 }
 
 type Bound = { readonly part: string; readonly rollouts_per_s: number };
@@ -194,7 +206,7 @@ function print(load: Load, report: Report): void {
   printRows(rows);
   console.log('\nWhat each part carries:');
   printRows(report.bounds.map(({ part, rollouts_per_s }) => [part, `${count(rollouts_per_s)} rollouts/s`]));
-  console.log('\nA million rollouts, beyond what the plan includes:');
+  console.log(`\nA million rollouts, beyond what the plan includes (prices of ${PRICES_READ}):`);
   printRows([
     ...report.costs.map(({ what, perMillion, dollars }): [string, string] => [
       what,
@@ -202,7 +214,7 @@ function print(load: Load, report: Report): void {
     ]),
     ['in all', `$${report.dollars_per_million.toFixed(2).padStart(5)}`],
   ]);
-  console.log('\nAfter a billion rollouts in one run:');
+  console.log(`\nAfter a billion rollouts in one run, each month until they are deleted (prices of ${PRICES_READ}):`);
   printRows(
     report.stores.map(({ store, bytes, limit, dollarsPerMonth }) => [
       store,

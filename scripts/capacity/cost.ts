@@ -5,6 +5,9 @@
  */
 import type { Load } from './load.ts';
 
+/** When the prices were read from the platform's public lists (Workers, KV, Durable Objects, R2). */
+export const PRICES_READ = 'November 2026';
+
 /** Dollars for one unit. */
 const PRICES = {
   request: 0.3e-6,

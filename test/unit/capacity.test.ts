@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { costOf } from '../../scripts/capacity/cost.ts';
 import type { Load } from '../../scripts/capacity/load.ts';
+import { planOf } from '../../scripts/capacity/plan.ts';
 import { type Simulated, simulate } from '../../scripts/capacity/simulated-desks.ts';
 import { VirtualClock } from '../../scripts/capacity/virtual-clock.ts';
 import { randomOf } from './seeded-random.ts';
@@ -114,5 +115,30 @@ describe('the cost of a million rollouts', () => {
     const dollars = (judgments: number): number =>
       costOf({ ...LOAD, judgments }, 4, 1).reduce((sum, line) => sum + line.dollars, 0);
     expect(dollars(4) - dollars(2)).toBeCloseTo(2);
+  });
+});
+
+describe('the plan for a rate', () => {
+  const planned = (rollouts_per_s: number) => planOf({ ...LOAD, rollouts_per_s, judge_s: 6, header_s: 0.2 }, 64);
+
+  it('has slots for the calls under way, engines for the slots, and desks and shards by their rules', () => {
+    // 1,000 x 2 calls of 6 s are 12,000 at a time, in 80 % of the slots.
+    expect(planned(1_000)).toMatchObject({ slots: 15_000, engines: 235, desks: 118, run_shards: 1 });
+    expect(planned(10)).toMatchObject({ slots: 150, engines: 3, desks: 4, run_shards: 1 });
+    expect(planned(5_000)).toMatchObject({ run_shards: 5 });
+  });
+
+  it('says that a low rate costs more a rollout, because objects stay awake', () => {
+    expect(planned(1).dollars_per_million).toBeGreaterThan(2 * planned(100).dollars_per_million);
+  });
+
+  it('costs what the simulation of its settings costs', async () => {
+    const { slots, desks, dollars_per_million } = planned(20);
+    const load = { judge_s: 6, header_s: 0.2, slots, desks, seconds: 120 };
+    const { turns_per_s, failures } = await under(load);
+    const dollars = costOf({ ...LOAD, ...load }, turns_per_s, 1).reduce((sum, line) => sum + line.dollars, 0);
+    expect(failures).toEqual(new Map());
+    expect(dollars_per_million / dollars).toBeGreaterThan(0.95);
+    expect(dollars_per_million / dollars).toBeLessThan(1.05);
   });
 });
