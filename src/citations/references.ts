@@ -295,6 +295,8 @@ export function withoutReferences(
   isSource: (id: string) => boolean,
 ): { readonly text: string; readonly spans: readonly Span[]; readonly urls: ReadonlyMap<string, string> } {
   const body = text.slice(content.start, content.end);
+  // Every entry and definition has one of these.
+  if (!['[', '://', '【', '［'].some((mark) => body.includes(mark))) return { text, spans: [], urls: new Map() };
   const mask = new ReferenceMask(content.start, isSource);
   const masked = mask.push(body) + mask.finish();
   return { text: text.slice(0, content.start) + masked, spans: mask.spans, urls: mask.urls };

@@ -58,20 +58,20 @@ it('continues from any white space, with only SENTENCE_LOOKBACK units of the tex
 /** Texts of whole sentences, separated by ` | `. */
 const SENTENCES: Readonly<Record<string, readonly string[]>> = {
   'abbreviations of sources and firms': [
-    'Yan et al. (2004) and Li et al. Measured it.',
-    'Yan et al. measured it. | The map shows it.',
-    'It was shown by Yan et al. | The map shows it.',
+    'Roth et al. (2011) and Kim et al. Measured it.',
+    'Roth et al. measured it. | The map shows it.',
+    'It was shown by Roth et al. | The map shows it.',
     'Acme Inc. Chairman Ames left. | He had led Acme Inc. | The shares fell.',
   ],
   initials: [
-    'My name is Benjamin D. Lee.',
-    'I was born in the U.S.A. | My name is Lee.',
+    'Her name is Clara M. Voss.',
+    'They moved to the U.S.A. | My aunt stayed.',
     'She met Malcolm X. | Today she teaches.',
     'Роман написал А. С. Пушкин. | Его читают.',
   ],
   law: [
-    'The case Smith v. Jones was decided. | The court agreed.',
-    'In Smith v. The State it was decided.',
+    'The court heard Roe v. Stone first. | The judge agreed.',
+    'In Roe v. The State it was heard.',
     'See 42 U.S.C. § 1983 and Fed. R. Civ. P. 12.',
     'See 347 U.S. 483 and 9th Cir. 2004. | It was upheld.',
     'He cited the U.S.C. | The court agreed.',
@@ -87,10 +87,10 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     'Il sig. Rossi arrivò. | La casa era chiusa.',
   ],
   'stops of other scripts': [
-    'ድልድዩ ተከፈተ። | ርዝመቱ 2.7 ኪሜ ነው፡፡ | መቼ ነው፧ | እሺ።',
-    'ድልድዩ፡በ1937፡ተከፈተ።',
-    'Πότε άνοιξε; | Άνοιξε το 1937.',
-    'Άνοιξε; όχι.',
+    'ቤቱ ተሠራ። | ስፋቱ 3.5 ሜትር ነው፡፡ | የት ነው፧ | እሺ።',
+    'ቤቱ፡በ1890፡ተሠራ።',
+    'Πού είναι; | Είναι στη Βέρνη.',
+    'Είναι εδώ; όχι.',
     'α; Β',
     'Կամուրջը բացվել է: | Այն երկար է։ | Վերջ։',
     'Կամուրջ: երկար',

@@ -76,7 +76,7 @@ describe('a place in the source', () => {
 
 describe('a year', () => {
   it.each([
-    ['Yan [2004] found it [1].', NUMBERS, [['Yan [2004] found it', '1']]],
+    ['Roth [2011] found it [1].', NUMBERS, [['Roth [2011] found it', '1']]],
     ['It lasted [1914-1918] [1].', NUMBERS, [['It lasted [1914-1918]', '1']]],
     ['It opened [1937, 1938].', NUMBERS, []],
     ['It opened [1937].', ['1937'], [['It opened', '1937']]],
