@@ -59,14 +59,11 @@ export class AnswerSources {
 
   /** The id to write for a citation. */
   idOf(pointer: Pointer): string {
-    if (this.given === null) {
-      return pointer.isMissing === true ? (writableId(keyOf(pointer)) ?? 'unknown') : this.#ownId(pointer);
-    }
+    if (this.given === null) return pointer.isMissing === true ? this.#missing(pointer) : this.#ownId(pointer);
     const place = this.#placeOf(this.given, pointer);
     const source = place === null ? undefined : this.given.list[place];
     if (place === null || source === undefined) {
-      this.#findings.add({ reason: 'source_not_given', path: pointer.path });
-      return writableId(keyOf(pointer)) ?? 'unknown';
+      return this.#missing(pointer);
     }
     this.#check(pointer, place, source.text);
     // Another spelling of the address stays, so that verification reports it.
@@ -75,6 +72,13 @@ export class AnswerSources {
     if (isWritable(source.id)) return source.id;
     this.#findings.add({ reason: 'source_id_changed', path: pointer.path });
     return writableId(source.id) ?? 'unknown';
+  }
+
+  /** The id of a citation that leads nowhere: no source has it. */
+  #missing(pointer: Pointer): string {
+    this.#findings.add({ reason: 'source_not_given', path: pointer.path });
+    const id = writableId(keyOf(pointer)) ?? 'unknown';
+    return this.#taken.has(id) ? `missing-${id}`.slice(0, MAX_ID_CHARS) : id;
   }
 
   /** The sources that the answer carries; `null` if the request gives the sources. */

@@ -1,11 +1,11 @@
 /**
  * Anthropic Messages: text blocks with `citations`. A block is a claim. Locations point into the sources: characters,
  * pages and blocks of documents by `document_index`, blocks of search results by `search_result_index`, web pages by
- * address. Also reads the events of a stream (`citations_delta`).
+ * address. Also reads the events of a stream (`citations_delta`), and `<cite index="0-1">` that leaked into a text.
  */
 import type { InputProblem } from '../../input-problem.ts';
 import type { Pointer } from './answer-sources.ts';
-import type { AnswerDraft } from './draft.ts';
+import type { AnswerDraft, Block } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
 import { indexIn, isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
 
@@ -19,7 +19,9 @@ export const anthropic: AnswerFormat = {
       if (objectsIn(value['content']).some(([, block]) => isCited(block))) return true;
       return value['type'] === 'message' && listIn(value['content']).some(isBlock);
     }
-    return objectsIn(value).some(([, item]) => isEvent(item) || (item['type'] === 'text' && isCited(item)));
+    const items = objectsIn(value);
+    if (items.some(([, item]) => isEvent(item) || (item['type'] === 'text' && isCited(item)))) return true;
+    return items.some(([, { type }]) => type === 'text') && items.every(([, item]) => isUncited(item));
   },
   read(value, draft) {
     const events = objectsIn(value);
@@ -35,10 +37,16 @@ export const anthropic: AnswerFormat = {
   },
 };
 
-const BLOCKS = ['text', 'thinking', 'tool_use', 'server_tool_use', 'web_search_tool_result'];
+/** Types of content blocks. */
+const BLOCK = /^(?:text|(?:redacted_)?thinking|\w{0,40}tool_use|\w{0,40}tool_result)$/;
 
 function isBlock(block: unknown): boolean {
-  return isObject(block) && typeof block['type'] === 'string' && BLOCKS.includes(block['type']);
+  return isObject(block) && typeof block['type'] === 'string' && BLOCK.test(block['type']);
+}
+
+/** A block of an answer that cites nothing. */
+function isUncited(block: Json): boolean {
+  return isBlock(block) && listIn(block['citations']).length === 0;
 }
 
 function isCited({ citations }: Json): boolean {
@@ -73,7 +81,12 @@ function readEvents(events: readonly (readonly [number, Json])[], draft: AnswerD
 }
 
 function readText(text: string, citations: readonly unknown[], path: Path, draft: AnswerDraft): void {
-  const { start } = draft.addText(text);
+  const block = draft.addText(text);
+  const { start } = block;
+  if (citations.length === 0) {
+    readLeakedTags(block, path, draft);
+    return;
+  }
   const pointers = citations.flatMap((citation, n) => {
     const place = [...path, 'citations', n];
     const pointer = isObject(citation) ? pointerOf(citation, place) : null;
@@ -81,6 +94,36 @@ function readText(text: string, citations: readonly unknown[], path: Path, draft
     return pointer ?? [];
   });
   draft.cite({ start, end: start + text.length }, pointers, path);
+}
+
+const TAG = '<cite index="';
+const TAG_END = '</cite>';
+const MAX_TAG_CHARS = 200;
+/** Indexes of documents, each with those of its sentences: 0-3,1-2:4. */
+const INDEXES = /^\d{1,4}(?:-[\d:-]{1,20})?(?:,\s?\d{1,4}(?:-[\d:-]{1,20})?)*$/;
+
+/** Reads the tags `<cite index="0-3,1-2">` that the service should have turned into citations. */
+function readLeakedTags({ text, start }: Block, path: Path, draft: AnswerDraft): void {
+  let end = -1;
+  let next = 0;
+  for (let at = text.indexOf(TAG); at !== -1; at = text.indexOf(TAG, next)) {
+    next = at + TAG.length;
+    if (end < at) end = text.indexOf(TAG_END, at);
+    const head = text.slice(next, next + MAX_TAG_CHARS);
+    const close = head.indexOf('">');
+    const indexes = close === -1 ? null : INDEXES.exec(head.slice(0, close));
+    const from = next + close + 2;
+    if (indexes === null || end < from) {
+      draft.findings.add({ reason: 'citation_unread', path, span: { start: start + at, end: start + next } });
+      if (end === -1) return;
+      continue;
+    }
+    const pointers = indexes[0].split(',').map((one): Pointer => ({ path, position: Number.parseInt(one, 10) }));
+    draft.hide({ start: start + at, end: start + from });
+    draft.hide({ start: start + end, end: start + end + TAG_END.length });
+    draft.cite({ start: start + from, end: start + end }, pointers, path);
+    next = end + TAG_END.length;
+  }
 }
 
 function pointerOf(citation: Json, path: Path): Pointer | null {

@@ -1,7 +1,8 @@
 /**
  * Bedrock Converse: `citationsContent` blocks between text blocks. The generated content of a block is a claim; each
  * citation has a title, a source, the cited text (`sourceContent`) and a location in a document, a search result or the
- * web. Also reads the deltas of ConverseStream.
+ * web. Also reads the deltas of ConverseStream, and answers of RetrieveAndGenerate: its `citations` repeat a part of the
+ * text and hold the retrieved references with their text.
  */
 import type { InputProblem } from '../../input-problem.ts';
 import type { Pointer } from './answer-sources.ts';
@@ -13,18 +14,29 @@ type Path = InputProblem['path'];
 
 export const bedrock: AnswerFormat = {
   name: 'bedrock',
-  expected: 'a response of Converse, its message or content, or the events of ConverseStream',
+  expected: 'a response of Converse or RetrieveAndGenerate, its message or content, or the events of a stream',
   detects(value) {
+    if (isObject(value) && isGenerated(value)) return true;
     const message = isObject(value) ? messageOf(value)[0] : null;
     if (message !== null) return objectsIn(message['content']).some(([, block]) => isObject(block['citationsContent']));
-    return objectsIn(value).some(([, one]) => isObject(one['citationsContent']) || isObject(one['contentBlockDelta']));
+    return objectsIn(value).some(
+      ([, one]) => isObject(one['citationsContent']) || isObject(one['contentBlockDelta']) || isRetrieval(one),
+    );
   },
   read(value, draft) {
+    if (Array.isArray(value) && objectsIn(value).some(([, one]) => isRetrieval(one))) {
+      const texts = objectsIn(value).map(([, one]) => textIn(objectIn(one['output'])?.['text']) ?? '');
+      const citations = objectsIn(value).flatMap(([, one]) => objectIn(one['citation']) ?? []);
+      return readRetrieval(texts.join(''), citations, ['citation'], draft);
+    }
     if (Array.isArray(value)) {
       const isStream = value.some((one) => isObject(one) && isObject(one['contentBlockDelta']));
       return isStream ? readEvents(value, draft) : readBlocks(value, [], draft);
     }
     if (!isObject(value)) return false;
+    if (isGenerated(value)) {
+      return readRetrieval(textIn(objectIn(value['output'])?.['text']) ?? '', value['citations'], ['citations'], draft);
+    }
     const [message, path] = messageOf(value);
     return readBlocks(message['content'], [...path, 'content'], draft);
   },
@@ -33,6 +45,49 @@ export const bedrock: AnswerFormat = {
 function messageOf(value: Json): [Json, Path] {
   const output = objectIn(objectIn(value['output'])?.['message']);
   return output === null ? [value, []] : [output, ['output', 'message']];
+}
+
+/** Whether the value is a response of RetrieveAndGenerate. */
+function isGenerated(value: Json): boolean {
+  return textIn(objectIn(value['output'])?.['text']) !== null && Array.isArray(value['citations']);
+}
+
+/** Whether the event is one of RetrieveAndGenerateStream. */
+function isRetrieval(event: Json): boolean {
+  return isObject(objectIn(event['citation'])?.['generatedResponsePart']);
+}
+
+function readRetrieval(text: string, citations: unknown, path: Path, draft: AnswerDraft): boolean {
+  const block = draft.addText(text);
+  for (const [n, citation] of objectsIn(citations)) {
+    const at = [...path, n];
+    const pointers = objectsIn(citation['retrievedReferences']).map(([r, one]) =>
+      referencePointer(one, [...at, 'retrievedReferences', r]),
+    );
+    // A part without references is uncited.
+    if (pointers.length === 0) continue;
+    const part = objectIn(objectIn(citation['generatedResponsePart'])?.['textResponsePart']) ?? {};
+    const place = objectIn(part['span']) ?? {};
+    const span = draft.locate(block, {
+      start: indexIn(place['start']) ?? 0,
+      end: indexIn(place['end']) ?? 0,
+      unit: 'codepoints',
+      usualEnd: 'inclusive',
+      expected: textIn(part['text']),
+      path: at,
+    });
+    if (span !== null) draft.cite(span, pointers, at);
+  }
+  return text !== '';
+}
+
+/** The address of a retrieved reference is in a member of its location that depends on the kind of store. */
+function referencePointer(reference: Json, path: Path): Pointer {
+  const places = Object.values(objectIn(reference['location']) ?? {}).flatMap((place): Json[] =>
+    isObject(place) ? [place] : [],
+  );
+  const names = places.flatMap((place) => textIn(place['uri']) ?? textIn(place['url']) ?? textIn(place['id']) ?? []);
+  return { path, id: names[0] ?? null, url: names[0] ?? null, text: textIn(objectIn(reference['content'])?.['text']) };
 }
 
 function readBlocks(blocks: unknown, path: Path, draft: AnswerDraft): boolean {

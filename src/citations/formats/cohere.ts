@@ -1,6 +1,7 @@
 /**
- * Cohere v2 chat: `citations` of the assistant's message. Each names a stretch of one content block, repeats its text,
- * and holds its sources: documents or tool outputs, with their data. Also reads the events of a stream.
+ * Cohere chat. In v2 each of the `citations` of the message names a stretch of one content block, repeats its text, and
+ * holds its sources: documents or tool outputs, with their data. In v1 it has ids (`document_ids`) of `documents` beside
+ * the `text`. Also reads the events of a stream.
  */
 import type { InputProblem } from '../../input-problem.ts';
 import type { Pointer } from './answer-sources.ts';
@@ -12,21 +13,49 @@ type Path = InputProblem['path'];
 
 export const cohere: AnswerFormat = {
   name: 'cohere',
-  expected: 'a response of the v2 chat API, its message, or the events of its stream',
+  expected: 'a response of the chat API (v2 or v1), its message, or the events of its stream',
   detects(value) {
     if (isObject(value)) return isMessage(objectIn(value['message']) ?? value);
-    return objectsIn(value).some(([, { type }]) => type === 'content-delta' || type === 'citation-start');
+    return objectsIn(value).some(([, { type, ...event }]) => {
+      const name = member(event, 'eventType', 'event_type');
+      return type === 'content-delta' || type === 'citation-start' || name === 'text-generation';
+    });
   },
   read(value, draft) {
     if (Array.isArray(value)) return readEvents(value, draft);
     if (!isObject(value)) return false;
+    if (textIn(value['text']) !== null) return readFirst(value, draft);
     const inner = objectIn(value['message']);
     return readMessage(inner ?? value, inner === null ? [] : ['message'], draft);
   },
 };
 
 function isMessage(message: Json): boolean {
-  return objectsIn(message['citations']).some(([, { sources, start }]) => Array.isArray(sources) && start !== null);
+  return objectsIn(message['citations']).some(
+    ([, one]) => (Array.isArray(one['sources']) || idsOf(one) !== null) && one['start'] !== null,
+  );
+}
+
+function idsOf(citation: Json): readonly unknown[] | null {
+  const ids = member(citation, 'documentIds', 'document_ids');
+  return Array.isArray(ids) ? ids : null;
+}
+
+/** A response of v1: `text`, `citations` with the ids of `documents`, and the documents that the answer uses. */
+function readFirst(response: Json, draft: AnswerDraft): boolean {
+  const blocks = new Map([[0, draft.addText(textIn(response['text']) ?? '')]]);
+  readCitations(response['citations'], blocks, ['citations'], draft, documentsOf(response['documents']));
+  return true;
+}
+
+/** The documents of a response of v1 by id. */
+function documentsOf(documents: unknown): ReadonlyMap<string, Json> {
+  return new Map(
+    objectsIn(documents).flatMap(([, one]) => {
+      const id = textIn(one['id']);
+      return id === null ? [] : [[id, one] as const];
+    }),
+  );
 }
 
 function readMessage(message: Json, path: Path, draft: AnswerDraft): boolean {
@@ -42,6 +71,8 @@ function readMessage(message: Json, path: Path, draft: AnswerDraft): boolean {
 }
 
 function readEvents(events: readonly unknown[], draft: AnswerDraft): boolean {
+  const ended = objectsIn(events).find(([, event]) => textIn(objectIn(event['response'])?.['text']) !== null)?.[1];
+  if (ended !== undefined) return readFirst(objectIn(ended['response']) ?? {}, draft);
   const texts = new Map<number, string[]>();
   const citations: Json[] = [];
   for (const [, event] of objectsIn(events)) {
@@ -64,7 +95,13 @@ function readEvents(events: readonly unknown[], draft: AnswerDraft): boolean {
   return blocks.size > 0;
 }
 
-function readCitations(citations: unknown, blocks: ReadonlyMap<number, Block>, path: Path, draft: AnswerDraft): void {
+function readCitations(
+  citations: unknown,
+  blocks: ReadonlyMap<number, Block>,
+  path: Path,
+  draft: AnswerDraft,
+  documents: ReadonlyMap<string, Json> = new Map(),
+): void {
   const [first] = blocks.keys();
   for (const [n, citation] of objectsIn(citations)) {
     const at = [...path, n];
@@ -82,9 +119,17 @@ function readCitations(citations: unknown, blocks: ReadonlyMap<number, Block>, p
       expected: textIn(citation['text']),
       path: at,
     });
-    const pointers = objectsIn(citation['sources']).map(([s, source]) => pointerOf(source, [...at, 'sources', s]));
+    const pointers = [
+      ...objectsIn(citation['sources']).map(([s, source]) => pointerOf(source, [...at, 'sources', s])),
+      ...listIn(idsOf(citation)).flatMap((id) => (typeof id === 'string' ? [documentPointer(id, documents, at)] : [])),
+    ];
     if (span !== null) draft.cite(span, pointers, at);
   }
+}
+
+function documentPointer(id: string, documents: ReadonlyMap<string, Json>, path: Path): Pointer {
+  const document = documents.get(id);
+  return document === undefined ? { path, id, isMissing: true } : pointerOf({ id, document }, path);
 }
 
 function pointerOf(source: Json, path: Path): Pointer {

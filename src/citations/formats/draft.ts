@@ -4,6 +4,7 @@
  */
 import type { InputProblem } from '../../input-problem.ts';
 import { MAX_CITATIONS, MAX_MESSAGE_PARTS, MAX_TEXT_CHARS } from '../../limits.ts';
+import { hasContent } from '../../text/characters.ts';
 import { splitSentences } from '../../text/sentences.ts';
 import { type Span, trimSpan } from '../../text/span.ts';
 import type { OffsetUnit } from '../offset-units.ts';
@@ -30,6 +31,8 @@ type Located = {
   readonly end: number;
   /** The usual unit of the vendor. */
   readonly unit: OffsetUnit;
+  /** Whether the last character usually belongs to the stretch. */
+  readonly usualEnd?: Reading['end'];
   /** The text that the offsets should delimit, if the vendor repeats it. */
   readonly expected: string | null;
   /** Without `expected`: whether a slice looks like what the offsets delimit. */
@@ -97,9 +100,9 @@ export class AnswerDraft {
   }
 
   /** Finds the stretch of a block that two offsets delimit; `null` if no reading of them fits. */
-  locate(block: Block, { start, end, unit, expected, fits, path }: Located): Span | null {
+  locate(block: Block, { start, end, unit, usualEnd, expected, fits, path }: Located): Span | null {
     const inAnswer = (span: Span): Span => ({ start: block.start + span.start, end: block.start + span.end });
-    const readings = readingsOf(unit);
+    const readings = readingsOf(unit, usualEnd);
     let inside: { readonly span: Span; readonly reading: Reading } | null = null;
     for (const reading of readings) {
       const span = block.units.span(start, end, reading);
@@ -130,7 +133,7 @@ export class AnswerDraft {
     const hidden = joinedSpans(this.#hidden);
     const stretches = [...this.#cited, ...this.#beforeMarkers(text, hidden)].flatMap((one) => {
       const span = trimSpan(text, one.start, one.end);
-      if (span.end > span.start) return [{ ...one, ...span }];
+      if (hasContent(text, span.start, span.end)) return [{ ...one, ...span }];
       this.findings.add({ reason: 'claim_not_found', path: one.path });
       return [];
     });

@@ -15,7 +15,7 @@ export const gemini: AnswerFormat = {
   expected: 'a response of generateContent, one candidate of it, or the chunks of its stream',
   detects(value) {
     const isCandidate = (one: Json): boolean =>
-      member(one, 'groundingMetadata', 'grounding_metadata') !== undefined ||
+      member(one, 'groundingMetadata', 'grounding_metadata', 'citationMetadata') !== undefined ||
       listIn(objectIn(one['content'])?.['parts']).length > 0;
     const isResponse = (one: Json): boolean =>
       objectsIn(one['candidates']).some(([, candidate]) => isCandidate(candidate));
@@ -34,6 +34,7 @@ export const gemini: AnswerFormat = {
     for (const [path, candidate] of candidates) {
       const metadata = objectIn(member(candidate, 'groundingMetadata', 'grounding_metadata'));
       if (metadata !== null) readSupports(metadata, blocks, [...path, 'groundingMetadata'], draft);
+      readRecitations(candidate, blocks, path, draft);
     }
     return blocks.size > 0;
   },
@@ -80,11 +81,30 @@ function readSupports(metadata: Json, blocks: ReadonlyMap<number, Block>, path: 
     const pointers = indices.flatMap((value): Pointer[] => {
       const index = indexIn(value);
       const chunk = index === null ? null : objectIn(chunks[index]);
-      if (index !== null && chunk !== null) return [pointerOf(chunk, index, [...path, 'groundingChunks', index])];
-      draft.findings.add({ reason: 'citation_unread', path: at });
-      return [];
+      if (index === null) draft.findings.add({ reason: 'citation_unread', path: at });
+      if (index === null) return [];
+      const place = [...path, 'groundingChunks', index];
+      return [chunk === null ? { path: place, id: `chunk-${index}`, isMissing: true } : pointerOf(chunk, index, place)];
     });
     draft.cite(span, pointers, at);
+  }
+}
+
+/** `citationMetadata`: stretches that the model took from a web page, without the page's text. */
+function readRecitations(candidate: Json, blocks: ReadonlyMap<number, Block>, path: Path, draft: AnswerDraft): void {
+  const metadata = objectIn(member(candidate, 'citationMetadata', 'citation_metadata')) ?? {};
+  const [block] = blocks.values();
+  for (const [n, one] of objectsIn(member(metadata, 'citationSources', 'citation_sources', 'citations'))) {
+    const at = [...path, 'citationMetadata', 'citationSources', n];
+    const url = textIn(one['uri']);
+    if (url === null || block === undefined) {
+      draft.findings.add({ reason: 'citation_unread', path: at });
+      continue;
+    }
+    const start = indexIn(member(one, 'startIndex', 'start_index')) ?? 0;
+    const end = indexIn(member(one, 'endIndex', 'end_index')) ?? 0;
+    const span = draft.locate(block, { start, end, unit: 'utf8', expected: null, path: at });
+    if (span !== null) draft.cite(span, [{ path: at, url, title: textIn(one['title']) }], at);
   }
 }
 

@@ -1,22 +1,26 @@
 /**
- * Markdown text: links after or in a claim, and notes `[1]` that a references section at the end resolves (the grammar
- * `link`). The section is no part of the answer.
+ * Markdown text, alone or as a chat completion: links after or in a claim, and notes `[1]` that a references section at
+ * the end resolves (the grammar `link`). The section is no part of the answer. An object with citations in other members
+ * is no Markdown: it would lose them.
  */
 import { parseResponse } from '../parse.ts';
 import { sourcesFromList } from '../sources.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerFormat } from './format.ts';
-import { isObject, textIn } from './json.ts';
+import { isObject, type Json, listIn, objectIn, textIn } from './json.ts';
+import { citingMembers, readBareMarkers, withoutThinking } from './left-over.ts';
 
 export const markdown: AnswerFormat = {
   name: 'markdown',
-  expected: 'a text, or an object whose content or text is one',
-  detects: (value) => textOf(value) !== null,
+  expected: 'a text, a chat completion, or an object whose content or text is one',
+  detects: (value) => textOf(value) !== null && unreadMembers(value).length === 0,
   read(value, draft) {
     const text = textOf(value);
     if (text === null) return false;
-    const { start } = draft.addText(text);
+    const block = draft.addText(text);
+    const { start } = block;
     const path = typeof value === 'string' ? [] : ['content'];
+    for (const member of unreadMembers(value)) draft.findings.add({ reason: 'citation_unread', path: [member] });
     const { given } = draft.sources;
     const { claims, references } = parseResponse(text, given ?? sourcesFromList([]), {
       grammar: 'link',
@@ -31,12 +35,29 @@ export const markdown: AnswerFormat = {
       draft.hide({ start: start + Math.max(span.end, element.start), end: start + element.end });
       draft.cite({ start: start + span.start, end: start + span.end }, pointers, path, claim);
     }
+    readBareMarkers(block, [], path, draft);
     for (const { start: from, end } of references) draft.hide({ start: start + from, end: start + end });
     return true;
   },
 };
 
 function textOf(value: unknown): string | null {
-  if (typeof value === 'string') return value;
-  return isObject(value) ? (textIn(value['content']) ?? textIn(value['text'])) : null;
+  if (typeof value === 'string') return withoutThinking(value);
+  if (!isObject(value)) return null;
+  const message = messageOf(value);
+  const text = textIn(message['content']) ?? textIn(message['text']);
+  return text === null ? null : withoutThinking(text);
+}
+
+/** The message of a chat completion, or else the object itself. */
+function messageOf(value: Json): Json {
+  return objectIn(objectIn(listIn(value['choices'])[0])?.['message']) ?? value;
+}
+
+/** Members with citations that this format does not read. */
+function unreadMembers(value: unknown): string[] {
+  if (!isObject(value)) return [];
+  const message = messageOf(value);
+  const fields = objectIn(message['provider_specific_fields']) ?? {};
+  return [...new Set([value, message, fields].flatMap((one) => citingMembers(one)))];
 }

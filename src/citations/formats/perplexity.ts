@@ -2,6 +2,7 @@
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerFormat } from './format.ts';
 import { isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { withoutThinking } from './left-over.ts';
 import { numberedSources, readNumberedMarkers } from './numbered-markers.ts';
 
 export const perplexity: AnswerFormat = {
@@ -21,9 +22,9 @@ export const perplexity: AnswerFormat = {
 
 function textOf(value: Json): string | null {
   const content = objectIn(objectIn(listIn(value['choices'])[0])?.['message'])?.['content'];
-  if (typeof content === 'string') return content;
+  if (typeof content === 'string') return withoutThinking(content);
   const parts = objectsIn(content).flatMap(([, part]) => textIn(part['text']) ?? []);
-  return parts.length === 0 ? null : parts.join('');
+  return parts.length === 0 ? null : withoutThinking(parts.join(''));
 }
 
 function pointersOf(value: Json): Pointer[] {

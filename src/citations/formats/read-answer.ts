@@ -11,6 +11,8 @@ import { cohere } from './cohere.ts';
 import { AnswerDraft } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
 import { gemini } from './gemini.ts';
+import { isObject } from './json.ts';
+import { citingMembers } from './left-over.ts';
 import { markdown } from './markdown.ts';
 import { mistral } from './mistral.ts';
 import { ANSWER_FORMATS, type AnswerFormatName } from './names.ts';
@@ -65,6 +67,10 @@ export function readCitedAnswer(
   const name = format ?? ANSWER_FORMATS.find((one) => FORMATS[one].detects(answer));
   if (name === undefined) {
     const known = ANSWER_FORMATS.join(', ');
+    const [member] = isObject(answer) ? citingMembers(answer) : [];
+    if (member !== undefined) {
+      return refused(`no known format has its citations in "${member}" in this way; the formats are ${known}`);
+    }
     return refused(`no known format: send the vendor's answer unchanged, and name it in answer_format (${known})`);
   }
   const draft = new AnswerDraft(given);

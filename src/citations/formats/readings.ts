@@ -10,13 +10,17 @@ import type { OffsetUnit } from '../offset-units.ts';
 export type Reading = { readonly unit: OffsetUnit; readonly end: 'exclusive' | 'inclusive' };
 
 /** The readings in the order in which they are tried, the usual unit of the vendor first. */
-export function readingsOf(usual: OffsetUnit): readonly [Reading, ...Reading[]] {
+export function readingsOf(
+  usual: OffsetUnit,
+  usualEnd: Reading['end'] = 'exclusive',
+): readonly [Reading, ...Reading[]] {
   const others = (['codepoints', 'utf16', 'utf8'] as const).filter((unit) => unit !== usual);
+  const otherEnd = usualEnd === 'exclusive' ? 'inclusive' : 'exclusive';
   return [
-    { unit: usual, end: 'exclusive' },
-    { unit: usual, end: 'inclusive' },
-    ...others.map((unit): Reading => ({ unit, end: 'exclusive' })),
-    ...others.map((unit): Reading => ({ unit, end: 'inclusive' })),
+    { unit: usual, end: usualEnd },
+    { unit: usual, end: otherEnd },
+    ...others.map((unit): Reading => ({ unit, end: usualEnd })),
+    ...others.map((unit): Reading => ({ unit, end: otherEnd })),
   ];
 }
 

@@ -154,6 +154,7 @@ describe('every format', () => {
     });
   });
 
+  const LEAKED_TAG = '<cite index="';
   const LONG = `${'a'.repeat(999_990)} b. `;
   it.each<[string, unknown]>([
     [
@@ -194,6 +195,11 @@ describe('every format', () => {
         ...Array.from({ length: 20_000 }, (_, n) => ({ type: 'source-url', sourceId: 's', url: `u${n}` })),
       ],
     ],
+    ['leaked tags that do not close', [{ type: 'text', text: `${LEAKED_TAG.repeat(60_000)}</cite>`, citations: null }]],
+    ['leaked tags', [{ type: 'text', text: `${LEAKED_TAG}0-1">a</cite>`.repeat(10_000), citations: null }]],
+    ['bare markers', '【4†L1】'.repeat(15_000)],
+    ['markers that do not close', '【'.repeat(1_000_000)],
+    ['thinking over and over', '<think></think>'.repeat(60_000)],
   ])('reads %s in bounded time', (_, value) => {
     // Quadratic work would take minutes: the time limit of the test ends it.
     expect(readCitedAnswer(value, undefined, null)).toHaveProperty('ok');
