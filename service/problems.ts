@@ -154,7 +154,10 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
   batch_not_found: () => entry(404, 'Batch not found', 'No batch has this id.'),
   batch_is_over: ({ status }) => entry(409, 'Batch has ended', `The batch is ${status}, so it cannot be cancelled.`),
   signature_missing: () =>
-    unsigned('Signature missing', 'Send the headers webhook-id, webhook-timestamp and webhook-signature.'),
+    unsigned(
+      'Signature missing',
+      'Send the headers webhook-id, webhook-timestamp and webhook-signature, or the same with svix-.',
+    ),
   signature_malformed: () =>
     unsigned(
       'Signature malformed',

@@ -7,6 +7,7 @@ import { type InputProblem, pathText, problemsOfIssues, UNKNOWN_FIELD } from '..
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
+import { withoutNulls } from '../../src/wire/absent-fields.ts';
 import type { Input } from './input.ts';
 import type { Line } from './lines.ts';
 
@@ -49,8 +50,8 @@ export function readRow<S extends z.ZodType>(
   if (!read.ok) return refused([read.error]);
   const { id, note, ...rest } = read.value;
   const labels = labelsSchema.safeParse({ id, note });
-  const fields = withoutFields(prepare(rest), TRAINING_ROW);
-  const request = schema.safeParse(fields);
+  const fields = withoutFields(prepare(withSourceTexts(rest)), TRAINING_ROW);
+  const request = schema.safeParse(withoutNulls(schema, fields));
   if (labels.success && request.success) {
     const { id: shownId = null, note: shownNote = null } = labels.data;
     return {
@@ -62,6 +63,14 @@ export function readRow<S extends z.ZodType>(
     ...(labels.success ? [] : problemsOfIssues(labels.error.issues, { id, note })).map(lineProblem),
     ...(request.success ? [] : fieldProblems(schema, request.error, fields)),
   ]);
+}
+
+/** Names the texts of a plain list of sources, or a single text, 1, 2, …, as markers `[1]` cite them. */
+function withSourceTexts(fields: Fields): Fields {
+  const sources = typeof fields['sources'] === 'string' ? [fields['sources']] : fields['sources'];
+  if (!Array.isArray(sources) || sources.length === 0 || !sources.every((one) => typeof one === 'string'))
+    return fields;
+  return { ...fields, sources: sources.map((text, n) => ({ id: String(n + 1), text })) };
 }
 
 /** The problems of a row's fields; an unknown field is named with the field that was probably meant. */

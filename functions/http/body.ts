@@ -8,6 +8,7 @@ import { RequestError } from '../../service/failures.ts';
 import { mostClaims, type PossibleGrammars } from '../../src/citations/answer-limits.ts';
 import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES, MAX_UNAUTHENTICATED_DISCARDED_BYTES } from '../../src/limits.ts';
+import { withoutNulls } from '../../src/wire/absent-fields.ts';
 import type { Lease } from '../leases.ts';
 import { BodyReader, inTime, PIECE_BYTES } from './body-reader.ts';
 import type { Context } from './context.ts';
@@ -39,7 +40,7 @@ export function parseText<S extends z.ZodType>(text: string, schema: S): z.outpu
 
 /** Validates a value that has been read. @throws RequestError for every error of the caller. */
 export function validated<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(withoutNulls(schema, value));
   if (parsed.success) return parsed.data;
   throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(parsed.error.issues, value) });
 }

@@ -42,11 +42,15 @@ const SIGNATURE = /^[A-Za-z0-9+/]{43}=$/;
 const ID = /^[!-\-/-~]+$/;
 const TIMESTAMP = /^\d{1,12}$/;
 
-/** Reads the three headers and checks everything that needs no secret. @param now_s seconds since 1970. */
+/**
+ * Reads the three headers, with the names of Standard Webhooks or of Svix's libraries (`svix-id`), and checks everything
+ * that needs no secret. @param now_s seconds since 1970.
+ */
 export function readSignature(headers: Headers, now_s: number): ReadSignature {
-  const id = headers.get('webhook-id');
-  const timestamp = headers.get('webhook-timestamp');
-  const signature = headers.get('webhook-signature');
+  const prefix = headers.has('webhook-id') ? 'webhook' : 'svix';
+  const id = headers.get(`${prefix}-id`);
+  const timestamp = headers.get(`${prefix}-timestamp`);
+  const signature = headers.get(`${prefix}-signature`);
   if (!id || !timestamp || !signature) return { ok: false, problem: 'signature_missing' };
   if (id.length > MAX_WEBHOOK_ID_CHARS || !ID.test(id) || !TIMESTAMP.test(timestamp)) {
     return { ok: false, problem: 'signature_malformed' };

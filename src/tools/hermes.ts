@@ -1,8 +1,10 @@
 /**
  * Reads tool calls in the Hermes format: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
  *
+ * Models such as Qwen3-Coder write the element in tags instead: `<function=name><parameter=key>value</parameter></function>`.
+ *
  * There are two readers. `readToolCallsAsVerl` reproduces verl's rollout loop, which drops malformed calls.
- * `readToolCalls` returns malformed calls with a reason, so that the loop can show it to the model. Source:
+ * `readToolCalls` returns malformed calls with a reason, so that the loop can show it to the model, and reads tags. Source:
  * HermesToolParser of verl, as vendored in Gen-Verse/Open-AgentRL 1fe5dbd2.
  *
  * An element ends at the first closing tag, even inside a JSON string (golden row tcr-s116). A policy that needs the
@@ -74,13 +76,50 @@ export function readToolCallsAsVerl(text: string): { readonly content: string; r
 
 function readCall(text: string, span: Span): ToolCall | MalformedCall {
   const malformed = (reason: MalformedCallReason): MalformedCall => ({ ok: false, reason, span });
-  const call = readPythonJson(elementContent(text, span));
+  const content = elementContent(text, span);
+  const tagged = readTags(content);
+  if (tagged !== null) return { ok: true, ...tagged, span };
+  const call = readPythonJson(content);
   if (call === undefined || !isPythonObject(call) || !allFinite(call)) return malformed('not_json');
   const name = call.get('name');
   if (typeof name !== 'string' || name === '') return malformed('no_name');
   const given = call.get('arguments');
   if (given === undefined || !isPythonObject(given)) return malformed('arguments_not_object');
   return { ok: true, name, arguments: plainObject(given), span };
+}
+
+const FUNCTION = '<function=';
+const FUNCTION_END = '</function>';
+const PARAMETER = '<parameter=';
+const PARAMETER_END = '</parameter>';
+
+/** Reads a call in tags; `null` = the element has none, or they are not closed. The arguments are texts. */
+function readTags(content: string): { readonly name: string; readonly arguments: Record<string, string> } | null {
+  const inner = content.trim();
+  if (!inner.startsWith(FUNCTION) || !inner.endsWith(FUNCTION_END)) return null;
+  const nameEnd = inner.indexOf('>');
+  const name = inner.slice(FUNCTION.length, nameEnd).trim();
+  const end = inner.length - FUNCTION_END.length;
+  if (name === '' || nameEnd > end) return null;
+  const given = new Map<string, string>();
+  let from = nameEnd + 1;
+  for (let at = inner.indexOf(PARAMETER, from); at !== -1; at = inner.indexOf(PARAMETER, from)) {
+    const keyEnd = inner.indexOf('>', at);
+    const close = keyEnd === -1 ? -1 : inner.indexOf(PARAMETER_END, keyEnd);
+    if (close === -1 || close > end) return null;
+    const key = inner.slice(at + PARAMETER.length, keyEnd).trim();
+    if (key === '') return null;
+    // The template puts a line break after the tag and one before its end.
+    given.set(
+      key,
+      inner
+        .slice(keyEnd + 1, close)
+        .replace(/^\n/, '')
+        .replace(/\n$/, ''),
+    );
+    from = close + PARAMETER_END.length;
+  }
+  return { name, arguments: Object.fromEntries(given) };
 }
 
 /** Finds the elements from left to right, each from an opening tag to the next closing one. */

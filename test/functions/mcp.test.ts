@@ -237,3 +237,26 @@ describe('keys', () => {
     expect(text).toContain('run_not_found');
   });
 });
+
+describe('a client without an SDK', () => {
+  const initialize = (accept: string | null) => {
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+    const headers = new Headers({ 'content-type': 'application/json', authorization: `Bearer ${key}` });
+    if (accept !== null) headers.set('accept', accept);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    return ask(new Request(`${ORIGIN}/mcp`, { method: 'POST', headers, body }));
+  };
+
+  it.each([null, '*/*', 'application/json', 'application/*;q=0.5', 'text/html, */*;q=0.1'])(
+    'that accepts %s gets JSON',
+    async (accept) => {
+      const reply = await initialize(accept);
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get('content-type')).toContain('application/json');
+    },
+  );
+
+  it('that accepts no JSON is refused', async () => {
+    expect((await initialize('text/html')).status).toBe(406);
+  });
+});

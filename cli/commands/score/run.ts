@@ -25,7 +25,7 @@ async function run(flags: Flags): Promise<number> {
   const askReasons = reasonsAsked(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openRows(flags, 'score examples/rollouts.jsonl');
+  const input = await openRows(flags, 'score examples/rollouts.jsonl', true);
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
   const rows = await openRowHost(flags, (text) => progress.remark(text), scoring);

@@ -17,7 +17,12 @@ export type VerifyMode = (typeof MODES)[number];
 export const verifySyntax: CommandSyntax = {
   usage: ['verify FILE.jsonl [flags]', 'verify - [flags]         (rows from standard input)'],
   flags: [
-    { name: 'evidence', kind: 'text', value: 'none|lexical', help: 'lexical: compare claims with their sources.' },
+    {
+      name: 'evidence',
+      kind: 'text',
+      value: 'lexical|none',
+      help: 'lexical (default): compare words, numbers and names with the sources.',
+    },
     { name: 'grammar', kind: 'text', value: 'NAME', help: `Citation syntax: ${GRAMMAR_NAMES.join(', ')}.` },
     {
       name: 'answer-format',

@@ -80,13 +80,15 @@ function shareText(share: number | null): string {
   return share === null ? '-' : `${Math.round(share * 100)}%`;
 }
 
-/** `19 rows verified · 15 well formed · 1 bad line · 0.31 s` */
+/** `19 rows verified · 15 well formed · 1 bad line · checked citations, words, numbers, names · 0.31 s` */
 export function summaryText(
+  evidence: 'none' | 'lexical',
   { verified, wellFormed, bad }: { readonly verified: number; readonly wellFormed: number; readonly bad: number },
   seconds: number,
 ): string {
   const parts = [`${countOf(verified, 'row')} verified`];
   if (verified > 0) parts.push(`${countText(wellFormed)} well formed`);
   if (bad > 0) parts.push(badLinesText(bad));
+  parts.push(evidence === 'none' ? 'checked citations only' : 'checked citations, words, numbers, names');
   return [...parts, durationText(seconds)].join(' · ');
 }

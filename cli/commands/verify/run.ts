@@ -18,12 +18,12 @@ import { summaryText, VERIFY_COLUMNS, verifyRow } from './render.ts';
 export const verifyCommand: Command = { ...verifySyntax, run };
 
 async function run(flags: Flags): Promise<number> {
-  const evidence = flags.choice('evidence', ['none', 'lexical']) ?? 'none';
+  const evidence = flags.choice('evidence', ['lexical', 'none']) ?? 'lexical';
   const flagFields = readVerifyFields(flags);
   const mode = readMode(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openRows(flags, 'verify examples/rollouts.jsonl');
+  const input = await openRows(flags, 'verify examples/rollouts.jsonl', true);
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
   const { client, concurrency: byDefault } = await openRowHost(flags, (text) => progress.remark(text), null);
@@ -61,6 +61,6 @@ async function run(flags: Flags): Promise<number> {
     },
   });
   await table?.end();
-  screen.message(summaryText(counts, (performance.now() - started) / 1000), 'bold');
+  screen.message(summaryText(evidence, counts, (performance.now() - started) / 1000), 'bold');
   return counts.bad === 0 ? EXIT_OK : EXIT_INCOMPLETE;
 }

@@ -17,15 +17,53 @@ export type ColumnMap = ReadonlyMap<string, readonly string[]>;
 
 const columnMapSchema = z.record(z.string(), z.string().min(1));
 
-/** Reads a column map: `{"question": "prompt.0.content", "reference": "extra_info.answer"}`. @throws UsageError */
-export async function readColumnMap(path: string): Promise<ColumnMap> {
-  const text = await readTextFile(path);
+/** The columns of the data sets of known tools, by field: the first that a file has is read. */
+const PRESETS = {
+  ragas: {
+    question: ['user_input', 'question', 'input'],
+    response: ['response', 'answer', 'output'],
+    sources: ['retrieved_contexts', 'contexts', 'context'],
+    reference: ['reference', 'ground_truth'],
+  },
+  trl: {
+    question: ['prompt.0.content', 'prompt', 'question', 'input'],
+    response: ['completion.0.content', 'completion', 'response', 'output'],
+    sources: ['sources', 'contexts', 'context'],
+    reference: ['ground_truth', 'solution', 'answer', 'reference'],
+  },
+  verl: {
+    question: ['extra_info.question', 'prompt.0.content', 'question'],
+    response: ['response', 'output', 'completion'],
+    sources: ['extra_info.sources', 'sources', 'contexts'],
+    reference: ['reward_model.ground_truth', 'ground_truth'],
+  },
+} as const satisfies Record<string, Record<string, readonly string[]>>;
+
+/** Names of `--map` for the columns of known tools. */
+export const MAP_PRESETS = ['ragas', 'trl', 'verl'] as const;
+
+type MapPreset = (typeof MAP_PRESETS)[number];
+
+function isPreset(name: string): name is MapPreset {
+  return MAP_PRESETS.some((preset) => preset === name);
+}
+
+/** A column map, or the tool whose columns the first record decides. */
+export type RowMap = ColumnMap | MapPreset;
+
+/**
+ * Reads `--map`: the name of a tool, a file, or the JSON itself, such as
+ * `{"question": "prompt.0.content", "reference": "extra_info.answer"}`. @throws UsageError
+ */
+export async function readColumnMap(path: string): Promise<RowMap> {
+  if (isPreset(path)) return path;
+  const text = path.startsWith('{') ? path : await readTextFile(path);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new UsageError(`--map: ${path} is not JSON`, EXAMPLE);
+    throw new UsageError(`--map: ${path.startsWith('{') ? 'the text' : path} is not JSON`, EXAMPLE);
   }
   const read = columnMapSchema.safeParse(value);
   if (read.success) return new Map(Object.entries(read.data).map(([field, column]) => [field, column.split('.')]));
@@ -41,11 +79,20 @@ const EXAMPLE =
 
 const encoder = new TextEncoder();
 
-/** Writes records as JSON lines. @throws UsageError if a mapped column does not exist. */
-export async function* rowLines(records: AsyncIterable<Fields>, map: ColumnMap | null): AsyncGenerator<Uint8Array> {
+/**
+ * Writes records as JSON lines. @param areAnswers whether each row must have an answer.
+ * @throws UsageError if a mapped column does not exist, or no column is an answer but one is known as its name.
+ */
+export async function* rowLines(
+  records: AsyncIterable<Fields>,
+  given: RowMap | null,
+  areAnswers: boolean,
+): AsyncGenerator<Uint8Array> {
   let isFirst = true;
+  let map: ColumnMap | null = null;
   for await (const record of records) {
-    if (isFirst && map !== null) checkColumns(record, map);
+    if (isFirst && given === null && areAnswers) proposeMap(record);
+    if (isFirst && given !== null) map = mapOf(record, given);
     isFirst = false;
     yield encoder.encode(`${JSON.stringify(fieldsOf(map === null ? record : mapped(record, map)))}\n`);
   }
@@ -54,21 +101,60 @@ export async function* rowLines(records: AsyncIterable<Fields>, map: ColumnMap |
 /** Applies a column map to JSON lines. A line that is no JSON object stays as it is: its reader says what is wrong. */
 export async function* mappedLines(
   chunks: AsyncIterable<Uint8Array>,
-  map: ColumnMap | null,
+  given: RowMap | null,
 ): AsyncGenerator<Uint8Array> {
-  if (map === null) {
+  if (given === null) {
     yield* chunks;
     return;
   }
   let isFirst = true;
+  let map: ColumnMap = new Map();
   for await (const { number, content } of readLines(chunks, MAX_BODY_BYTES)) {
     if (!content.ok) throw new RunError(`line ${number}: ${content.problem === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
     const read = lineFields(content);
-    if (isFirst && read.ok) checkColumns(read.value, map);
+    if (isFirst && read.ok) map = mapOf(read.value, given);
     if (read.ok) isFirst = false;
     yield encoder.encode(`${read.ok ? JSON.stringify(fieldsOf(mapped(read.value, map))) : content.text}\n`);
   }
 }
+
+/** The column of each field. @throws UsageError if the record lacks the columns that the map names. */
+function mapOf(record: Fields, given: RowMap): ColumnMap {
+  if (typeof given === 'string') {
+    const found = presetColumns(record, given);
+    const read = [...new Set(Object.values(PRESETS[given]).flat())].join(', ');
+    if (found.length === 0)
+      throw new UsageError(`--map ${given}: the file has none of its columns`, `They are ${read}.`);
+    // Columns that are named like fields, such as criteria, stay.
+    const own = Object.keys(record).filter((name) => ROW_FIELDS.has(name) && !found.some(([field]) => field === name));
+    return new Map(
+      [...found, ...own.map((name) => [name, name] as const)].map(([field, path]) => [field, path.split('.')]),
+    );
+  }
+  checkColumns(record, given);
+  return given;
+}
+
+function presetColumns(record: Fields, preset: MapPreset): (readonly [field: string, column: string])[] {
+  return Object.entries(PRESETS[preset]).flatMap(([field, columns]: [string, readonly string[]]) => {
+    const column = columns.find((path) => valueAt(record, path.split('.')) !== undefined);
+    return column === undefined ? [] : [[field, column] as const];
+  });
+}
+
+/** @throws UsageError with the `--map` to add, if no column is named like an answer and one is known as its name. */
+function proposeMap(record: Fields): void {
+  if (ANSWERS.some((name) => Object.hasOwn(record, name))) return;
+  const [best] = MAP_PRESETS.map((preset) => presetColumns(record, preset)).toSorted((a, b) => b.length - a.length);
+  if (best === undefined || !best.some(([field]) => field === 'response')) return;
+  throw new UsageError(
+    `the columns ${Object.keys(record).join(', ')} are no answer of a row`,
+    `Add --map '${JSON.stringify(Object.fromEntries(best))}'.`,
+  );
+}
+
+/** Fields of which rows of answers have one. */
+const ANSWERS = ['response', 'messages', 'cited_answer'];
 
 /** Later records may leave a column out (JSON lines do), so only the first one is checked. */
 function checkColumns(record: Fields, map: ColumnMap): void {
@@ -98,6 +184,9 @@ function valueAt(record: Fields, path: readonly string[]): unknown {
 }
 
 const LABELS = ['id', 'note'];
+
+/** Fields that a row may have. */
+const ROW_FIELDS: ReadonlySet<string> = new Set([...LABELS, ...Object.keys(scoreRequestSchema.shape)]);
 
 /** Fields whose value may be any text. */
 const MAYBE_TEXT: ReadonlySet<string> = new Set([
@@ -130,9 +219,42 @@ function fieldValue(field: string, cell: unknown): unknown {
   // A column of answers may be numeric, and the answer is compared as text.
   if (TEXT_FIELDS.has(field)) return typeof cell === 'number' ? String(cell) : cell;
   if (typeof cell !== 'string') return cell;
-  const value = jsonIn(cell);
+  const json = jsonIn(cell);
+  const value = typeof json === 'string' ? (pythonList(json) ?? json) : json;
   // A text that is a number or a constant is a text where one is possible.
   return typeof value === 'object' || !MAYBE_TEXT.has(field) ? value : cell;
+}
+
+/**
+ * The texts of a Python list, as pandas and numpy print it into a cell: `['a', "b"]` or `['a' 'b']`; `null` = no such
+ * list. An escaped character stands for itself, except for the line break and the tab.
+ */
+function pythonList(text: string): string[] | null {
+  const inner = text.trim();
+  if (!inner.startsWith('[') || !inner.endsWith(']')) return null;
+  const end = inner.length - 1;
+  const items: string[] = [];
+  for (let at = 1; at < end; ) {
+    const quote = inner.charAt(at);
+    if (', \n\r\t'.includes(quote)) {
+      at++;
+      continue;
+    }
+    if (quote !== "'" && quote !== '"') return null;
+    const pieces: string[] = [];
+    for (at++; at < end && inner.charAt(at) !== quote; at++) {
+      const character = inner.charAt(at);
+      pieces.push(character === '\\' ? unescaped(inner.charAt(++at)) : character);
+    }
+    if (at >= end) return null;
+    at++;
+    items.push(pieces.join(''));
+  }
+  return items;
+}
+
+function unescaped(character: string): string {
+  return character === 'n' ? '\n' : character === 't' ? '\t' : character;
 }
 
 /** The value of a JSON text; any other text stays as it is. */

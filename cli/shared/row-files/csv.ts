@@ -1,4 +1,4 @@
-/** Reads CSV and TSV with a header line, by RFC 4180. */
+/** Reads CSV and TSV with a header line, by RFC 4180, also with semicolons, as spreadsheets of many countries write. */
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
@@ -6,8 +6,16 @@ import { RunError } from '../exit.ts';
 import type { Input } from '../input.ts';
 import { type Fields, isFields } from '../rows.ts';
 
+export type Delimiter = ',' | '\t' | ';';
+
+/** The delimiter of a CSV file, by its header: the first of comma, semicolon and tab that it has outside quotes. */
+export function delimiterOf(head: string): Delimiter {
+  const header = head.split(/[\r\n]/, 1)[0]?.replace(/"[^"]*"/g, '') ?? '';
+  return ([',', ';', '\t'] as const).find((delimiter) => header.includes(delimiter)) ?? ',';
+}
+
 /** Yields one record a line, by the names in the header. @throws RunError at the first record that is malformed. */
-export async function* csvRecords({ chunks, name }: Input, delimiter: ',' | '\t'): AsyncGenerator<Fields> {
+export async function* csvRecords({ chunks, name }: Input, delimiter: Delimiter): AsyncGenerator<Fields> {
   const parser = parse({
     bom: true,
     columns: true,

@@ -8,14 +8,14 @@ import { createGunzip } from 'node:zlib';
 import { RunError } from '../exit.ts';
 import type { FlagDescription, Flags } from '../flags.ts';
 import { type Input, messageOf, openInput } from '../input.ts';
-import { type ColumnMap, mappedLines, readColumnMap, rowLines } from './columns.ts';
+import { mappedLines, type RowMap, readColumnMap, rowLines } from './columns.ts';
 import { jsonValueLines } from './json-values.ts';
 
 export const MAP_FLAG: FlagDescription = {
   name: 'map',
   kind: 'text',
-  value: 'FILE',
-  help: 'JSON file that names the column of each field: {"question": "prompt"}.',
+  value: 'FILE|JSON|TOOL',
+  help: 'Columns of the fields: {"question": "prompt"}, a file of it, or ragas, trl, verl.',
 };
 
 /**
@@ -23,11 +23,12 @@ export const MAP_FLAG: FlagDescription = {
  * the end of the file's name. Rows that had to be converted cannot be read again in place (`path` is null).
  *
  * @param example a command with an input, printed if there is none.
+ * @param areAnswers whether each row must have an answer, so that columns with other names are an error.
  * @throws UsageError if the input or the column map is unusable; while the rows are read, RunError if the rest of the
  * file cannot be read.
  */
-export function openRows(flags: Flags, example: string): Promise<Input> {
-  return openRowFile(flags.positionals, flags.text('map'), example);
+export function openRows(flags: Flags, example: string, areAnswers = false): Promise<Input> {
+  return openRowFile(flags.positionals, flags.text('map'), example, areAnswers);
 }
 
 /** Opens one input as `openRows` does. @param mapPath path of the column map; `null` = none. */
@@ -35,6 +36,7 @@ export async function openRowFile(
   positionals: readonly string[],
   mapPath: string | null,
   example: string,
+  areAnswers = false,
 ): Promise<Input> {
   const map = mapPath === null ? null : await readColumnMap(mapPath);
   const input = await unzipped(await openInput(positionals, example));
@@ -46,7 +48,7 @@ export async function openRowFile(
     unit: format === 'jsonl' ? 'line' : 'row',
     path: null,
     bytes: null,
-    chunks: await converted(format, { ...input, chunks }, map),
+    chunks: await converted(format, { ...input, chunks }, map, { head: new TextDecoder().decode(head), areAnswers }),
   };
 }
 
@@ -76,7 +78,12 @@ async function* gunzip(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGe
 }
 
 /** The readers of CSV and Parquet are loaded when a file needs them. */
-async function converted(format: RowFormat, input: Input, map: ColumnMap | null): Promise<AsyncIterable<Uint8Array>> {
+async function converted(
+  format: RowFormat,
+  input: Input,
+  map: RowMap | null,
+  { head, areAnswers }: { readonly head: string; readonly areAnswers: boolean },
+): Promise<AsyncIterable<Uint8Array>> {
   switch (format) {
     case 'jsonl':
       return mappedLines(input.chunks, map);
@@ -84,12 +91,12 @@ async function converted(format: RowFormat, input: Input, map: ColumnMap | null)
       return mappedLines(jsonValueLines(input.chunks), map);
     case 'csv':
     case 'tsv': {
-      const { csvRecords } = await import('./csv.ts');
-      return rowLines(csvRecords(input, format === 'csv' ? ',' : '\t'), map);
+      const { csvRecords, delimiterOf } = await import('./csv.ts');
+      return rowLines(csvRecords(input, format === 'csv' ? delimiterOf(head) : '\t'), map, areAnswers);
     }
     case 'parquet': {
       const { parquetRecords } = await import('./parquet.ts');
-      return rowLines(parquetRecords(input), map);
+      return rowLines(parquetRecords(input), map, areAnswers);
     }
   }
 }
@@ -110,8 +117,8 @@ function formatOf(head: string, name: string): RowFormat {
   return /^\uFEFF?\s*(\[|\{[ \t]*\r?(\n|$))/.test(head) ? 'json' : 'jsonl';
 }
 
-/** As much of the first chunks as `formatOf` looks at, in bytes. */
-const HEAD_BYTES = 64;
+/** As much of the first chunks as the format and the header of a CSV file are read from, in bytes. */
+const HEAD_BYTES = 4096;
 
 /** Reads the beginning of the chunks. The returned chunks are all of them. */
 async function peeked(

@@ -31,9 +31,17 @@ export function mcpRoutes(askApp: AskApp): Hono<AppEnvironment> {
       },
       { responseMode: 'json', maxRequestBodySize: MAX_BODY_BYTES },
     );
-    const { method, headers, url } = c.req.raw;
+    const { method, url } = c.req.raw;
+    const headers = new Headers(c.req.raw.headers);
+    if (acceptsJson(headers.get('accept'))) headers.set('accept', 'application/json, text/event-stream');
     return handler.fetch(new Request(url, { method, headers, body }));
   });
+}
+
+/** Whether a client takes JSON, which every reply is: by name, by a wildcard, or because it asks for nothing else. */
+function acceptsJson(accept: string | null): boolean {
+  const types = (accept ?? '*/*').split(',').map((type) => type.split(';')[0]?.trim().toLowerCase());
+  return types.some((type) => type === '*/*' || type === 'application/*' || type === 'application/json');
 }
 
 /** The headers of the caller's request that its tools' requests have too. */

@@ -7,8 +7,16 @@ import * as z from 'zod';
 import { backendFault, type SharedFault } from '../calls/failures.ts';
 import { errorOf, faultOfError } from './error-reply.ts';
 
+/** Text, or a list of parts of which those with text count. */
+const contentSchema = z.union([
+  z.string(),
+  z
+    .array(z.looseObject({ text: z.string().nullish() }))
+    .transform((parts) => parts.map(({ text }) => text ?? '').join('')),
+]);
+
 /** `delta` of a stream or `message` of a whole reply. Other fields are kept for the reader. */
-const partSchema = z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() });
+const partSchema = z.looseObject({ content: contentSchema.nullish(), refusal: z.string().nullish() });
 
 const choiceSchema = z.object({
   index: z.number().nullish(),
@@ -54,6 +62,12 @@ export function readChunkText(text: string): ChunkResult {
     if (error instanceof SyntaxError) return { ok: false, fault: interruptedReply() };
     throw error;
   }
+}
+
+/** The model that a chunk names; `null` = none. Azure's chunks of its content filter name "" and have no text. */
+export function modelOf({ model, choices }: CompletionChunk): string | null {
+  const saysNothing = model === '' && choices.every(({ delta, message }) => !delta && !message);
+  return saysNothing ? null : (model ?? null);
 }
 
 /** Returns whether a chunk has a choice twice. A missing index counts as 0. */

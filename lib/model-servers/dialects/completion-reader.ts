@@ -7,7 +7,7 @@
 import type { CompletionOutcome } from '../../../src/judgments/chat-backend.ts';
 import type { JudgeFailure, TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
-import { type ChunkResult, type CompletionChunk, readChunk, repeatsChoice } from './completion-chunk.ts';
+import { type ChunkResult, type CompletionChunk, modelOf, readChunk, repeatsChoice } from './completion-chunk.ts';
 
 /** Longest text of a reply, in UTF-16 code units: many times the size of any reply schema. */
 const MAX_REPLY_CHARS = 4 * 1024 * 1024;
@@ -25,6 +25,8 @@ type ExpectedModel = {
 export class ChatCompletionReader {
   readonly #expected: ExpectedModel;
   #text = '';
+  /** Whether the model thought: the server may have taken the whole reply for thinking. */
+  #reasoned = false;
   #refused = false;
   #finish: string | null = null;
   #usage: TokenUsage | null = null;
@@ -50,8 +52,9 @@ export class ChatCompletionReader {
   }
 
   #take(chunk: CompletionChunk): JudgeFailure | null {
-    const { model, choices, usage } = chunk;
-    if (model !== undefined && model !== null) {
+    const { choices, usage } = chunk;
+    const model = modelOf(chunk);
+    if (model !== null) {
       if (model !== this.#expected.answers_as) return otherModel('the backend answered as another model');
       this.#modelSeen = true;
     }
@@ -67,6 +70,7 @@ export class ChatCompletionReader {
         return contradictory('the backend ended the reply for two different reasons');
       }
       if (part?.content) this.#text += part.content;
+      if (part?.['reasoning_content'] || part?.['reasoning']) this.#reasoned = true;
       if (part?.refusal) this.#refused = true;
       if (finish_reason) this.#finish = finish_reason;
     }
@@ -85,9 +89,14 @@ export class ChatCompletionReader {
     if (!this.#modelSeen && this.#expected.echo === 'must') {
       return failed(otherModel('the backend did not say which model answered'));
     }
+    if (this.#text === '' && this.#reasoned) return failed(backendFailure('judge_reply_invalid', ALL_REASONING));
     return { ok: true, completion: { text: this.#text, model: this.#expected.pinned, usage: this.#usage } };
   }
 }
+
+const ALL_REASONING =
+  'the reply is in reasoning_content and content is empty: the server took it for thinking; start the server without ' +
+  'its reasoning parser (--reasoning-parser), or choose a judge that does not think';
 
 /** A reply whose parts contradict each other is no judgment, whichever part is right. */
 function contradictory(detail: string): JudgeFailure {

@@ -13,6 +13,7 @@ import {
   type CompletionChunk,
   type CompletionPart,
   interruptedReply,
+  modelOf,
   repeatsChoice,
 } from './completion-chunk.ts';
 
@@ -99,8 +100,9 @@ export class SampleReader {
   }
 
   #takeChunk(chunk: CompletionChunk, events: GenerationEvent[]): SampleFault | null {
-    const { model, choices, usage } = chunk;
-    if (model !== undefined && model !== null) {
+    const { choices, usage } = chunk;
+    const model = modelOf(chunk);
+    if (model !== null) {
       if (model !== this.#expected.answers_as) return otherModel('the backend answered as another model');
       this.#modelSeen = true;
     }

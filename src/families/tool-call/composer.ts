@@ -39,6 +39,7 @@ const GRPO_TCR: ToolCallRecipe = {
 /** The named recipes of the family. */
 export const TOOL_CALL_RECIPES = {
   'grpo-tcr': GRPO_TCR,
+  'grpo-tcr-symbolic': { ...GRPO_TCR, math_equivalence: 'symbolic' },
   'open-agentrl': {
     ...GRPO_TCR,
     overlong_penalty: { enabled: true, max_response_tokens: 20_480, buffer_tokens: 4096, factor: 1 },

@@ -23,6 +23,21 @@ const FROM_CODE = {
 const CEILING = code(REWARD, 'min(-0.6, …)');
 const PER_ROUND = code(REWARD, '(num_turns - 2) / 2 * 0.1');
 
+/** Values of the model card, and of the code behind it. */
+const FROM_CARD = {
+  tool_call_credit: {
+    enabled: card('Reward tool usage even on wrong answers to prevent exploration collapse'),
+    ceiling: CEILING,
+    per_round: PER_ROUND,
+  },
+  overlong_penalty: {
+    enabled: card('Suppress verbose responses, encourage efficient tool use'),
+    max_response_tokens: card('Max response length 10,480'),
+    buffer_tokens: card('Overlong penalty buffer=3000, factor=1.0'),
+    factor: card('Overlong penalty buffer=3000, factor=1.0'),
+  },
+} as const satisfies Partial<ParameterOrigins<ToolCallRecipe>>;
+
 export const TOOL_CALL_ORIGINS = {
   'grpo-tcr': {
     model: MODEL,
@@ -57,17 +72,19 @@ export const TOOL_CALL_ORIGINS = {
     },
     parameters: {
       ...FROM_CODE,
-      tool_call_credit: {
-        enabled: card('Reward tool usage even on wrong answers to prevent exploration collapse'),
-        ceiling: CEILING,
-        per_round: PER_ROUND,
-      },
-      overlong_penalty: {
-        enabled: card('Suppress verbose responses, encourage efficient tool use'),
-        max_response_tokens: card('Max response length 10,480'),
-        buffer_tokens: card('Overlong penalty buffer=3000, factor=1.0'),
-        factor: card('Overlong penalty buffer=3000, factor=1.0'),
-      },
+      ...FROM_CARD,
+    },
+  },
+  'grpo-tcr-symbolic': {
+    model: null,
+    summary:
+      'As grpo-tcr, and a refused answer is right if the sandbox finds it equal to the reference, as 1/2 and 0.5.',
+    not_said: null,
+    training: {},
+    parameters: {
+      ...FROM_CODE,
+      ...FROM_CARD,
+      math_equivalence: ours('the strict rule of grpo-tcr refuses 31 of 42 answers that math-verify decides otherwise'),
     },
   },
   'open-agentrl': {

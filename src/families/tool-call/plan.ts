@@ -9,6 +9,7 @@ import type { ExecutionRequest } from '../../judgments/kinds/execution/execution
 import { MAX_TEST_SECONDS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
 import { lastBoxedAnswer, scoreBoxedAnswer } from '../../tools/math-answer.ts';
+import { respelled } from '../../tools/math-spelling.ts';
 import { runnableBlock } from '../../tools/runnable-block.ts';
 import { trajectoryOf } from '../../trajectory/rollout-messages.ts';
 import { type TranscriptStyle, writeTranscript } from '../../trajectory/transcript.ts';
@@ -93,7 +94,11 @@ function mathOf(
   // An exact match needs no comparison; without a box there is nothing to compare.
   if (exact || answer === null) return { kind: 'math', exact, equivalence: 'settled' };
   const wanted = measureAll || recipe.math_equivalence === 'symbolic';
-  return { kind: 'math', exact, equivalence: wanted ? { kind: 'equivalence', answer, reference } : 'not_needed' };
+  return {
+    kind: 'math',
+    exact,
+    equivalence: wanted ? { kind: 'equivalence', ...respelled({ answer, reference }) } : 'not_needed',
+  };
 }
 
 function executionOf(

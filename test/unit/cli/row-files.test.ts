@@ -16,13 +16,19 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-async function rowsOf(name: string, content: string | Uint8Array, map?: unknown): Promise<unknown[]> {
+async function rowsOf(
+  name: string,
+  content: string | Uint8Array,
+  map?: unknown,
+  areAnswers = false,
+): Promise<unknown[]> {
   const path = join(directory, name);
   await writeFile(path, content);
   const mapPath = join(directory, 'map.json');
   await writeFile(mapPath, JSON.stringify(map ?? {}));
-  const flags = readFlags('score', [MAP_FLAG], map === undefined ? [path] : [path, '--map', mapPath]);
-  const input = await openRows(flags, 'score examples/rollouts.jsonl');
+  const given = typeof map === 'string' ? map : mapPath;
+  const flags = readFlags('score', [MAP_FLAG], map === undefined ? [path] : [path, '--map', given]);
+  const input = await openRows(flags, 'score examples/rollouts.jsonl', areAnswers);
   const chunks: Uint8Array[] = [];
   for await (const chunk of input.chunks) chunks.push(chunk);
   return Buffer.concat(chunks)
@@ -60,6 +66,8 @@ describe('rows', () => {
     ['printed objects.txt', ROWS.map((row) => JSON.stringify(row, null, 2)).join('\n')],
     ['rows.csv', `\uFEFF${separated(',')}`],
     ['rows.TSV', separated('\t')],
+    ['semicolons.csv', `\uFEFF${separated(';')}`],
+    ['tabs.csv', separated('\t')],
   ])('of %s are those of JSON lines', async (name, content) => {
     expect(await rowsOf(name, content)).toEqual(ROWS);
   });
@@ -87,6 +95,57 @@ describe('rows', () => {
       { messages: '<out>1</out>', trajectory: { markup: 'hermes' } },
       { messages: '288' },
     ]);
+  });
+
+  test.each([
+    [`['States it', "It's short"]`, ['States it', "It's short"]],
+    [`['States it' 'Is short']`, ['States it', 'Is short']],
+    [`['It\\'s \\n new']`, ["It's \n new"]],
+    ['[]', []],
+  ])('of CSV with a list as pandas prints it: %s', async (cell, list) => {
+    const csv = `response,positive_rubrics\na,"${cell.replaceAll('"', '""')}"`;
+    expect(await rowsOf('pandas.csv', csv)).toEqual([{ response: 'a', positive_rubrics: list }]);
+  });
+
+  test.each(["['a', b]", "['a", "['a'] b", "{'a': 1}"])('of CSV with %s keep it as text', async (cell) => {
+    const csv = `response,positive_rubrics\na,"${cell}"`;
+    expect(await rowsOf('text.csv', csv)).toEqual([{ response: 'a', positive_rubrics: cell }]);
+  });
+
+  test('with the columns of a known tool are named by it', async () => {
+    const record = {
+      user_input: 'q',
+      response: 'r',
+      retrieved_contexts: ['c'],
+      reference: 'x',
+      positive_rubrics: ['p'],
+    };
+    const row = { question: 'q', response: 'r', sources: ['c'], reference: 'x', positive_rubrics: ['p'] };
+    const old = 'question,answer,contexts,ground_truth\nq,r,"[\'c\']",x';
+    expect(await rowsOf('ragas.jsonl', JSON.stringify(record), 'ragas')).toEqual([row]);
+    const { positive_rubrics: _, ...rest } = row;
+    expect(await rowsOf('ragas.csv', old, 'ragas')).toEqual([rest]);
+    const trl = { prompt: [{ role: 'user', content: 'q' }], completion: 'r', solution: 'x' };
+    expect(await rowsOf('trl.jsonl', JSON.stringify(trl), 'trl')).toEqual([
+      { question: 'q', response: 'r', reference: 'x' },
+    ]);
+    const verl = { prompt: [{ content: 'q' }], response: 'r', reward_model: { ground_truth: 'x' } };
+    expect(await rowsOf('verl.jsonl', JSON.stringify(verl), 'verl')).toEqual([
+      { question: 'q', response: 'r', reference: 'x' },
+    ]);
+    await expect(rowsOf('none.jsonl', '{"a": 1}', 'verl')).rejects.toThrow(UsageError);
+  });
+
+  test('of a file whose columns have other names: the message has the map', async () => {
+    const csv = 'input,output,context\nq,r,c';
+    const failure = await rowsOf('other.csv', csv, undefined, true).catch((error: unknown) => error);
+    const map = { question: 'input', response: 'output', sources: 'context' };
+    expect(failure).toMatchObject({ hint: `Add --map '${JSON.stringify(map)}'.` });
+    expect(await rowsOf('other.csv', csv, JSON.stringify(map))).toEqual([
+      { question: 'q', response: 'r', sources: 'c' },
+    ]);
+    // Other commands read rows without an answer.
+    expect(await rowsOf('other.csv', csv)).toHaveLength(1);
   });
 
   test('a single printed request is one row', async () => {

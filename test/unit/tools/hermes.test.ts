@@ -135,3 +135,34 @@ describe('a megabyte of hostile text takes linear time', () => {
     }
   });
 });
+
+describe('calls in tags, as Qwen3-Coder writes them', () => {
+  const call = (inner: string) => readToolCalls(`<tool_call>${inner}</tool_call>`).calls[0];
+
+  it('are read with texts as arguments', () => {
+    const inner =
+      '\n<function=search>\n<parameter=query>\nElbe\nlength\n</parameter>\n<parameter=k>5</parameter>\n</function>\n';
+    expect(call(inner)).toMatchObject({ ok: true, name: 'search', arguments: { query: 'Elbe\nlength', k: '5' } });
+    expect(call('<function=now></function>')).toMatchObject({ ok: true, name: 'now', arguments: {} });
+  });
+
+  it.each([
+    '<function=search>',
+    '<function=></function>',
+    '<function=a<parameter=b>c</function>x',
+    '<function=a><parameter=b>c</function>',
+    '<function=a><parameter=>c</parameter></function>',
+  ])('%s is malformed', (inner) => {
+    expect(call(inner)).toMatchObject({ ok: false });
+  });
+
+  it('stay malformed for verl', () => {
+    expect(readToolCallsAsVerl('<tool_call><function=now></function></tool_call>').calls).toEqual([]);
+  });
+
+  it('take linear time', () => {
+    for (const piece of ['<parameter=a>', '<parameter=a>b</parameter>', '</parameter>', '<function=a>']) {
+      call(`<function=f>${piece.repeat(Math.floor(1_000_000 / piece.length))}</function>`);
+    }
+  });
+});

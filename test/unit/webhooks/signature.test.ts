@@ -46,6 +46,14 @@ describe('verifying', () => {
     }
   });
 
+  it("takes the names of Svix's libraries, and never those of both", async () => {
+    const svix = { 'svix-id': ID, 'svix-timestamp': String(NOW_S), 'svix-signature': signed() };
+    const none = { 'webhook-id': null, 'webhook-timestamp': null, 'webhook-signature': null };
+    expect(await check({ ...none, ...svix })).toBe('right');
+    expect(await check({ 'webhook-signature': null, ...svix })).toBe('signature_missing');
+    expect(await check({ ...none, ...svix, 'svix-signature': null })).toBe('signature_missing');
+  });
+
   it('tries every signature with every secret', async () => {
     const [own, wrong] = [signed(), signed(BODY, other)];
     expect(await check({ 'webhook-signature': `${wrong} ${own}` })).toBe('right');

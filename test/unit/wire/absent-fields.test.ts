@@ -1,0 +1,50 @@
+/** A null of an optional field is an absent field; any other null is refused as before. */
+import { expect, it } from 'vitest';
+import { readRow } from '../../../cli/shared/rows.ts';
+import { withoutNulls } from '../../../src/wire/absent-fields.ts';
+import { scoreRequestSchema } from '../../../src/wire/score.ts';
+
+const ROW = {
+  recipe: 'refiner-gpt54-instance-rubric',
+  question: 'How long is the Elbe?',
+  response: '<answer><snippet id=S1>The Elbe is 1,094 km long.</snippet></answer>',
+  tool_output: '<snippet id=S1>The Elbe is 1,094 km long.</snippet>',
+  positive_rubrics: ['States the length'],
+};
+
+it('a null of an optional field is absent', () => {
+  const nulls = { ...ROW, sources: null, negative_rubrics: null, judge: null, run: null };
+  expect(withoutNulls(scoreRequestSchema, nulls)).toEqual(ROW);
+  expect(scoreRequestSchema.safeParse(withoutNulls(scoreRequestSchema, nulls)).success).toBe(true);
+});
+
+it('a null of an unknown field, and one within a field, is kept', () => {
+  for (const fields of [
+    { ...ROW, unknown: null },
+    { ...ROW, positive_rubrics: [null] },
+  ]) {
+    expect(withoutNulls(scoreRequestSchema, fields)).toEqual(fields);
+    expect(scoreRequestSchema.safeParse(fields).success).toBe(false);
+  }
+});
+
+it.each([null, [], [null], 'x', 3])('%j stays as it is', (value) => {
+  expect(withoutNulls(scoreRequestSchema, value)).toEqual(value);
+});
+
+it('a row of the command line has its nulls and plain sources read', () => {
+  const { tool_output: _, ...rest } = ROW;
+  const text = JSON.stringify({ ...rest, negative_rubrics: null, sources: ['One text.', 'Another.'] });
+  const read = readRow({ number: 1, content: { ok: true, text } }, scoreRequestSchema, (fields) => fields);
+  expect(read).toMatchObject({
+    ok: true,
+    row: {
+      request: {
+        sources: [
+          { id: '1', text: 'One text.' },
+          { id: '2', text: 'Another.' },
+        ],
+      },
+    },
+  });
+});
