@@ -241,20 +241,25 @@ describe('keys', () => {
 describe('a client without an SDK', () => {
   const initialize = (accept: string | null) => {
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } };
-    const headers = new Headers({ 'content-type': 'application/json', authorization: `Bearer ${key}` });
+    const headers = new Headers({ 'content-type': 'application/json', authorization: `Bearer ${OPERATOR}` });
     if (accept !== null) headers.set('accept', accept);
     const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
     return ask(new Request(`${ORIGIN}/mcp`, { method: 'POST', headers, body }));
   };
 
-  it.each([null, '*/*', 'application/json', 'application/*;q=0.5', 'text/html, */*;q=0.1'])(
-    'that accepts %s gets JSON',
-    async (accept) => {
-      const reply = await initialize(accept);
-      expect(reply.status).toBe(200);
-      expect(reply.headers.get('content-type')).toContain('application/json');
-    },
-  );
+  it.each([
+    [null, 'text/event-stream'],
+    ['*/*', 'text/event-stream'],
+    ['text/html, */*;q=0.1', 'text/event-stream'],
+    ['application/json', 'application/json'],
+    ['application/*;q=0.5', 'application/json'],
+  ])('that accepts %s gets %s', async (accept, type) => {
+    const reply = await initialize(accept);
+    expect({ status: reply.status, type: reply.headers.get('content-type') }).toEqual({ status: 200, type });
+    const text = await reply.text();
+    const message: unknown = JSON.parse(/\{.*\}/.exec(text)?.[0] ?? text);
+    expect(message).toMatchObject({ id: 0, result: { serverInfo: { name: 'citeward' } } });
+  });
 
   it('that accepts no JSON is refused', async () => {
     expect((await initialize('text/html')).status).toBe(406);

@@ -33,15 +33,31 @@ export function mcpRoutes(askApp: AskApp): Hono<AppEnvironment> {
     );
     const { method, url } = c.req.raw;
     const headers = new Headers(c.req.raw.headers);
-    if (acceptsJson(headers.get('accept'))) headers.set('accept', 'application/json, text/event-stream');
-    return handler.fetch(new Request(url, { method, headers, body }));
+    const accepted = typesOf(headers.get('accept'));
+    // The SDK asks for both types, although it sends one message a reply.
+    if (accepted.some((type) => JSON_TYPES.has(type))) headers.set('accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
+    const reply = await handler.fetch(new Request(url, { method, headers, body }));
+    return accepted.some((type) => STREAM_TYPES.has(type)) ? reply : inJson(reply);
   });
 }
 
-/** Whether a client takes JSON, which every reply is: by name, by a wildcard, or because it asks for nothing else. */
-function acceptsJson(accept: string | null): boolean {
-  const types = (accept ?? '*/*').split(',').map((type) => type.split(';')[0]?.trim().toLowerCase());
-  return types.some((type) => type === '*/*' || type === 'application/*' || type === 'application/json');
+const JSON_TYPE = 'application/json';
+const STREAM_TYPE = 'text/event-stream';
+const JSON_TYPES: ReadonlySet<string> = new Set(['*/*', 'application/*', JSON_TYPE]);
+const STREAM_TYPES: ReadonlySet<string> = new Set(['*/*', 'text/*', STREAM_TYPE]);
+
+/** The types that a client accepts (RFC 9110); a client that names none accepts all. */
+function typesOf(accept: string | null): string[] {
+  return (accept ?? '*/*').split(',').map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
+}
+
+/** The only message of an event stream as JSON; any other reply as it is. */
+async function inJson(reply: Response): Promise<Response> {
+  if (reply.headers.get('content-type')?.startsWith(STREAM_TYPE) !== true) return reply;
+  const lines = (await reply.text()).split('\n').filter((line) => line.startsWith('data: {'));
+  const headers = new Headers(reply.headers);
+  headers.set('content-type', JSON_TYPE);
+  return new Response(lines.map((line) => line.slice('data: '.length)).join('\n'), { status: reply.status, headers });
 }
 
 /** The headers of the caller's request that its tools' requests have too. */

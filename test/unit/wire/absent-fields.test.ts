@@ -35,7 +35,11 @@ it.each([null, [], [null], 'x', 3])('%j stays as it is', (value) => {
 it('a row of the command line has its nulls and plain sources read', () => {
   const { tool_output: _, ...rest } = ROW;
   const text = JSON.stringify({ ...rest, negative_rubrics: null, sources: ['One text.', 'Another.'] });
-  const read = readRow({ number: 1, content: { ok: true, text } }, scoreRequestSchema, (fields) => fields);
+  const read = readRow(
+    { number: 1, bytesRead: text.length, content: { ok: true, text } },
+    scoreRequestSchema,
+    (fields) => fields,
+  );
   expect(read).toMatchObject({
     ok: true,
     row: {
