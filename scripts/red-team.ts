@@ -12,7 +12,7 @@ import { LiveLine } from '../cli/shared/progress.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { type Client, createClient } from '../clients/typescript/client.ts';
 import { rolloutCountsSchema } from '../src/runs/rollout-counts.ts';
-import { startLocalWorker } from './local-worker.ts';
+import { LocalWorkerError, startLocalWorker } from './local-worker.ts';
 import { basePolicy, type Tried, type WarmUp } from './red-team/base-policy.ts';
 import { FLAGS, habitLines, type Options, readOptions } from './red-team/options.ts';
 import { Policy } from './red-team/policy.ts';
@@ -45,8 +45,8 @@ try {
   else process.exitCode = await run(options);
 } catch (error) {
   if (!(error instanceof CommandError)) throw error;
-  console.error(error.message);
-  if (error.hint !== null) console.error(error.hint);
+  say(error.message);
+  if (error.hint !== null) say(error.hint);
   process.exitCode = error.exitCode;
 }
 
@@ -59,7 +59,7 @@ async function run(options: Options): Promise<number> {
           variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', REQUEST_LOG: 'failures' },
           state: join(options.state, 'worker'),
           deadline_ms: START_MS,
-        })
+        }).catch(workerFailed)
       : null;
   const policy = new Policy(python, options.threads, join(redTeamCache(), 'compiled'));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -84,6 +84,12 @@ async function run(options: Options): Promise<number> {
     policy.close();
     await worker?.stop();
   }
+}
+
+function workerFailed(error: unknown): never {
+  if (!(error instanceof LocalWorkerError)) throw error;
+  const message = [`the Worker did not start: ${error.message}`, error.log].filter((text) => text !== '').join('\n');
+  throw new RunError(message, 'Another folder: --state DIR. A running Worker: --url URL');
 }
 
 async function redTeam(client: Client, policy: Policy, options: Options): Promise<RedTeamResult> {
