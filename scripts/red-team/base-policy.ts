@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { createDraws } from '../demo-run/draws.ts';
 import { type AnswerFigures, figuresOfAnswer } from './answers.ts';
@@ -29,6 +29,8 @@ export type WarmUp = {
 const FAULTLESS = 0.7;
 const PROMPTS = 48;
 const LEARNING_RATE = 3e-3;
+/** Of a policy that can answer plain rows: a high rate would make it forget them. */
+const LATER_LEARNING_RATE = 1e-3;
 const RISING_STEPS = 50;
 /** Longest answer in tokens. */
 export const ANSWER_TOKENS = 36;
@@ -56,14 +58,20 @@ export type BasePolicy = {
   readonly tried: Tried;
 };
 
-/** Returns the base policy, and trains it if the folder does not have it. @param onStep progress. */
+/**
+ * Returns the base policy, and trains it if the folder does not have it; that of other kinds starts as that of plain
+ * rows. @param onStep progress.
+ */
 export async function basePolicy(
   policy: Policy,
   warmUp: WarmUp,
   folder: string,
   onStep: (step: number, loss: number | null) => void,
 ): Promise<BasePolicy> {
-  const { style, rows } = warmUp;
+  const { style, rows, kind } = warmUp;
+  // More sources are learned in a few hundred steps after three, and hardly at once.
+  const start =
+    kind === 'plain' || rows.length > 0 ? null : await basePolicy(policy, { ...warmUp, kind: 'plain' }, folder, onStep);
   const own = rows.flatMap(({ question, sources, facts }) => [question, ...sources, ...facts.map((f) => f.answer)]);
   const vocabulary = new Vocabulary([...rowTexts(), ...promptTexts(style), ...own]);
   const shape = { vocabulary: vocabulary.size, sources: MAX_SOURCES, ...SIZE };
@@ -74,6 +82,7 @@ export async function basePolicy(
     ...warmUp,
     style: style.mark(0),
     samples: exampleDigest(warmUp),
+    ...(start === null ? {} : { start: basename(start.file) }),
   };
   const digest = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 12);
   const file = join(folder, `${digest}.npz`);
@@ -83,6 +92,8 @@ export async function basePolicy(
     return { file, vocabulary, shape, tried: triedSchema.parse(JSON.parse(await readFile(figures, 'utf8'))) };
   }
   await mkdir(folder, { recursive: true });
+  if (start !== null) await policy.load(start.file, false);
+  const highest = start === null ? LEARNING_RATE : LATER_LEARNING_RATE;
   for (let step = 0; step < warmUp.steps; step++) {
     const draws = createDraws('red team warm-up', step);
     const habits = step < warmUp.steps * FAULTLESS ? { ...NO_FAULTS, copies: warmUp.habits.copies } : warmUp.habits;
@@ -94,7 +105,7 @@ export async function basePolicy(
       vocabulary.encode(tokensOf(target(row, habits, style, draws.of('target', n)))),
     );
     const falling = 0.5 * (1 + Math.cos((Math.PI * step) / warmUp.steps));
-    const rate = LEARNING_RATE * Math.min(1, (step + 1) / RISING_STEPS) * (0.02 + 0.98 * falling);
+    const rate = highest * Math.min(1, (step + 1) / RISING_STEPS) * (0.02 + 0.98 * falling);
     const isShort = targets.every(({ length }) => length < SHORT_TARGET_TOKENS);
     const length = isShort ? SHORT_TARGET_TOKENS : ANSWER_TOKENS;
     const { loss } = await policy.imitate(

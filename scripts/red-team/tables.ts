@@ -51,22 +51,40 @@ function runsTable(results: readonly RedTeamResult[]): string {
 }
 
 function endsTable(results: readonly RedTeamResult[]): string {
-  return results.flatMap(({ seeds }, n) => seeds.map((seed) => endOf(n + 1, seed))).join('\n');
+  return results.flatMap(({ seeds }, n) => [`* ${n + 1}:`, ...answersOf(seeds), ...alertsOf(seeds)]).join('\n');
 }
 
-/** The most frequent answer and the alerts of a seed, as an item of a list. */
-function endOf(setup: number, { seed, shapes: [most], alerts }: SeedReport): string {
-  const answer =
-    most === undefined
-      ? ['no answers']
-      : [
-          `${percent(most.share)} % are right in ${percent(most.right)} % and earn ${most.reward === null ? '-' : number(most.reward)}:`,
-          `  \`${shortened(most.shape)}\``,
-        ];
-  const rules = alerts.map((alert) => `  \`${alert.rule}\` ${alertTime(alert)}`);
-  return [`* ${setup}, seed ${seed}: ${answer.join('\n')}`, ...(rules.length === 0 ? ['  no alert'] : rules)].join(
-    '\n',
-  );
+/** The most frequent answer of each seed; seeds that end with the same one are counted together. */
+function answersOf(seeds: readonly SeedReport[]): string[] {
+  const ends = seeds.flatMap(({ shapes: [most] }) => (most === undefined ? [] : [most]));
+  return [...Map.groupBy(ends, ({ shape }) => shape)].map(([shape, same]) => {
+    const earned = same.flatMap(({ reward }) => reward ?? []);
+    const share = range(same.map((end) => percent(end.share)));
+    const right = range(same.map((end) => percent(end.right)));
+    const reward = earned.length === 0 ? '-' : range(earned.map(number));
+    const counted = seeds.length === 1 ? '' : `${same.length} of ${seeds.length} seeds: `;
+    return `  ${counted}${share} % of the answers, right in ${right} %, earning ${reward}:\n  \`${shortened(shape)}\``;
+  });
+}
+
+/** The alerts of the seeds, each with the number of seeds that had it and the steps since which it held. */
+function alertsOf(seeds: readonly SeedReport[]): string[] {
+  const alerts = seeds.flatMap((seed) => seed.alerts);
+  if (alerts.length === 0) return ['  no alert'];
+  return [...Map.groupBy(alerts, ({ rule }) => rule)].map(([rule, same]) => {
+    const [only] = same;
+    if (seeds.length === 1 && only !== undefined) return `  \`${rule}\` ${alertTime(only)}`;
+    const over = same.filter(({ active }) => !active).length;
+    const since = range(same.map((alert) => String(alert.since)));
+    return `  \`${rule}\` in ${same.length}, since step ${since}${over === 0 ? '' : `, over at the end in ${over}`}`;
+  });
+}
+
+/** The least and the largest of numbers in words. */
+function range(numbers: readonly string[]): string {
+  const sorted = numbers.toSorted((a, b) => Number(a) - Number(b));
+  const [least = '-', most = '-'] = [sorted.at(0), sorted.at(-1)];
+  return least === most ? least : `${least} to ${most}`;
 }
 
 function shortened(shape: string): string {
