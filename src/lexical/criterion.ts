@@ -102,6 +102,7 @@ export function scoreCriterion(
     // "The sources do not say" and "none of the sources says" deny the same, with another word stated.
     return (mark & BESIDE_NEGATION) === 0 ? STATED : STATED | DENIED;
   });
+  denySomething(terms, wanted);
   const inAnswer = termsFound(terms, answer, wanted);
   const anywhere = new Uint8Array(terms.termCount).fill(OCCURS);
   const own = share(terms, wanted, inAnswer, termsFound(terms, question, anywhere));
@@ -138,6 +139,24 @@ function termsFound(terms: ClaimTerms, text: WordMarks, wanted: Uint8Array): Uin
   return found;
 }
 
+/**
+ * If a criterion denies nothing but instructions ("States that the sources do not say this"), its other terms must stand
+ * beside a negation: naming the sources alone does not meet it.
+ */
+function denySomething(terms: ClaimTerms, wanted: Uint8Array): void {
+  if (wanted.some((mark, t) => mark === BESIDE_NEGATION && !isInstruction(terms, t))) return;
+  for (const [t, mark] of wanted.entries()) if (mark === (STATED | DENIED)) wanted[t] = BESIDE_NEGATION;
+}
+
+/** Returns whether the term instructs the judge. */
+function isInstruction(terms: ClaimTerms, term: number): boolean {
+  const token = terms.firstToken[term] ?? 0;
+  const kind = terms.tokens.kinds[token] ?? 0;
+  const hash = terms.tokens.hashes[token] ?? 0;
+  if (lookUp(INSTRUCTION_STEMS, hash) === 0 && (token !== 0 || lookUp(FAULT_STEMS, hash) === 0)) return false;
+  return (terms.nameOfToken[token] !== 1 || token === 0) && (kind & (NUMBER | CAPITALISED)) !== NUMBER;
+}
+
 /** Returns whether the answer states, and nowhere denies, something that the criterion denies. */
 function statesDenied(wanted: Uint8Array, inAnswer: Uint8Array, anyhow: Uint8Array): boolean {
   return wanted.some((mark, t) => mark === BESIDE_NEGATION && anyhow[t] === 1 && inAnswer[t] === 0);
@@ -156,13 +175,10 @@ function share(
   let met = 0;
   let factMissing = false;
   for (let t = 0; t < terms.termCount; t++) {
-    if (wanted[t] === NEGATION || (inQuestion !== null && inQuestion[t] === 1)) continue;
+    if (wanted[t] === NEGATION || isInstruction(terms, t) || (inQuestion !== null && inQuestion[t] === 1)) continue;
     const token = terms.firstToken[t] ?? 0;
     const kind = terms.tokens.kinds[token] ?? 0;
     const name = terms.nameOfToken[token] === 1;
-    const hash = terms.tokens.hashes[token] ?? 0;
-    const instruction = lookUp(INSTRUCTION_STEMS, hash) !== 0 || (token === 0 && lookUp(FAULT_STEMS, hash) !== 0);
-    if (instruction && (!name || token === 0) && (kind & (NUMBER | CAPITALISED)) !== NUMBER) continue;
     asked++;
     if (inAnswer[t] === 1) met++;
     else if (name || (kind & NUMBER) !== 0) factMissing = true;
