@@ -12,15 +12,22 @@ import { ALERT_WINDOW_STEPS } from '../../src/runs/alert-rules.ts';
 import type { CountedRow } from '../../src/runs/alerts.ts';
 import { writePackedRun } from './packed-run.ts';
 
-const [file, name] = process.argv.slice(2);
-if (file === undefined || name === undefined) throw new Error('usage: pack.ts RUN.jsonl NAME');
-const { recipes } = await recipesOfFile(file);
-const [recipe, ...others] = recipes.values();
-if (recipe === undefined || others.length > 0) throw new Error(`${file}: expected a run of one recipe`);
-const groups = [];
-for await (const rows of groupsOfFile(file, undefined)) groups.push(rows);
-const bytes = writePackedRun(join(import.meta.dirname, `${name}.json.br`), recipe, groups);
-console.log(`${name}: ${groups.length} groups, ${bytes} bytes, ${outcomeText(groups)}`);
+if (process.argv[1] === import.meta.filename) {
+  const [file, name] = process.argv.slice(2);
+  if (file === undefined || name === undefined) throw new Error('usage: pack.ts RUN.jsonl NAME');
+  const { groups, bytes } = await packRun(file, name);
+  console.log(`${name}: ${groups.length} groups, ${bytes} bytes, ${outcomeText(groups)}`);
+}
+
+/** Packs a file of `runs export`. @throws Error for a run of several recipes. */
+export async function packRun(file: string, name: string) {
+  const { recipes } = await recipesOfFile(file);
+  const [recipe, ...others] = recipes.values();
+  if (recipe === undefined || others.length > 0) throw new Error(`${file}: expected a run of one recipe`);
+  const groups = [];
+  for await (const rows of groupsOfFile(file, undefined)) groups.push(rows);
+  return { groups, bytes: writePackedRun(join(import.meta.dirname, `${name}.json.br`), recipe, groups) };
+}
 
 /** Means over four steps, as the alerts take them. */
 function outcomeText(run: readonly (readonly CountedRow[])[]): string {
