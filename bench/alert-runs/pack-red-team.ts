@@ -16,10 +16,10 @@ import type { RedTeamRun, WrongSpan } from './runs.ts';
 
 /** Steps whose means are compared. */
 const WINDOW = 4;
-/** Answers are fewer right if their share fell by this much, and do spray if a citation has this many ids. */
-const [FELL, SPRAYED_IDS] = [0.03, 1.5];
+/** Fewer answers are right if their share fell by this much (two standard errors); more ids a citation are sprayed. */
+const [FELL, SPRAYED_IDS] = [0.1, 1.5];
 /** A shorter span is the policy's search. */
-const LEAST_STEPS = 8;
+const LEAST_STEPS = 16;
 
 const stateSchema = z.object({
   samples: z.array(z.object({ step: z.int(), right: z.boolean(), ids: z.int(), citations: z.int() })),
@@ -30,7 +30,11 @@ type Sample = z.infer<typeof stateSchema>['samples'][number];
 const folders = process.argv.slice(2);
 if (folders.length === 0) throw new Error('usage: pack-red-team.ts STATE…');
 const lines = readFileSync(join(import.meta.dirname, '../../scripts/red-team/results.jsonl'), 'utf8').split('\n');
-const results = lines.filter((line) => line !== '').map((line) => redTeamResultSchema.parse(JSON.parse(line)));
+const results = lines
+  .filter((line) => line !== '')
+  .map((line) => redTeamResultSchema.parse(JSON.parse(line)))
+  // A packed run is composed again, by the recipe that is not broken.
+  .filter(({ note }) => note?.startsWith('broken') !== true);
 const packed: RedTeamRun[] = [];
 for (const result of results) {
   for (const seed of result.seeds) {
