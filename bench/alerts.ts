@@ -56,7 +56,27 @@ async function printRedTeam(): Promise<void> {
   for (const run of redTeamRuns()) watched.push({ run, ...compared(run, alertsOf(await readAlertRun(run.name))) });
   const setups = Map.groupBy(watched, ({ run: { recipe, rows, note } }) => setupText(recipe, rows, note));
   for (const [setup, runs] of setups) console.log(watchedRow(setup, runs));
-  console.log(watchedRow('all', watched));
+  printByFault(watched);
+}
+
+/** What the policies did, how often an alert named it, and when. */
+function printByFault(watched: readonly WatchedRun[]): void {
+  console.log('\n| what the policy did | spans | named | by its onset (or step 8) | latest, steps later |');
+  console.log('|---|---|---|---|---|');
+  const spans = watched.flatMap(({ run, delays }) => run.wrong.map((span, n) => ({ span, delay: delays[n] ?? null })));
+  for (const [what, same] of Map.groupBy(spans, ({ span }) => faultText(span))) {
+    const known = same.flatMap(({ delay }) => delay ?? []);
+    const inTime = known.filter((delay) => delay <= 0).length;
+    const latest = known.length === 0 ? '-' : Math.max(0, ...known);
+    console.log(`| ${[what, same.length, known.length, inTime, latest].join(' | ')} |`);
+  }
+  const healthy = watched.filter(({ run }) => run.wrong.length === 0);
+  const alarmed = healthy.filter(({ falseAlarms }) => falseAlarms.length > 0).length;
+  console.log(`\n${alarmed} of ${healthy.length} runs without a fault had an alert`);
+}
+
+function faultText({ what, until }: WrongSpan): string {
+  return until === null ? what : `${what}, for a time`;
 }
 
 type WatchedRun = { readonly run: RedTeamRun } & Comparison;
@@ -67,10 +87,11 @@ type Comparison = { readonly delays: readonly (number | null)[]; readonly falseA
 /** Compares the alerts of a run with what its policy did. */
 function compared({ wrong, steps }: RedTeamRun, { alerts }: RunAlerts): Comparison {
   const told = alerts.filter(({ rule }) => !OF_TRAINING.has(rule));
-  const names = (alert: (typeof told)[number], { what, from, until }: WrongSpan): boolean =>
-    (alert.rule === 'sprayed_citations') === (what === 'sprays_ids') &&
-    alert.until >= from - EARLY_STEPS &&
-    alert.since <= (until ?? steps);
+  type Told = (typeof told)[number];
+  const isDuring = (alert: Told, { from, until }: WrongSpan): boolean =>
+    alert.until >= from - EARLY_STEPS && alert.since <= (until ?? steps);
+  const names = (alert: Told, span: WrongSpan): boolean =>
+    (alert.rule === 'sprayed_citations') === (span.what === 'sprays_ids') && isDuring(alert, span);
   return {
     delays: wrong.map((span) => {
       const since = told
@@ -78,7 +99,7 @@ function compared({ wrong, steps }: RedTeamRun, { alerts }: RunAlerts): Comparis
         .map((alert) => alert.since - Math.max(span.from, FIRST_COMPARED));
       return since.length === 0 ? null : Math.min(...since);
     }),
-    falseAlarms: told.filter((alert) => !wrong.some((span) => names(alert, span))).map(({ rule }) => rule),
+    falseAlarms: told.filter((alert) => !wrong.some((span) => isDuring(alert, span))).map(({ rule }) => rule),
   };
 }
 
@@ -89,7 +110,7 @@ function watchedRow(setup: string, runs: readonly WatchedRun[]): string {
   const range = known.length === 0 ? '-' : `${known[0]} to ${known.at(-1)}, median ${known[known.length >> 1]}`;
   const counts = (names: readonly string[]): string =>
     [...Map.groupBy(names, (name) => name)].map(([name, same]) => `${same.length} ${name}`).join(', ') || '-';
-  const wrong = counts(spans.map(({ what, until }) => (until === null ? what : `${what}, passes`)));
+  const wrong = counts(spans.map(faultText));
   const cells = [setup, runs.length, wrong, `${known.length} of ${spans.length}`, range];
   return `| ${[...cells, counts(runs.flatMap(({ falseAlarms }) => falseAlarms))].join(' | ')} |`;
 }

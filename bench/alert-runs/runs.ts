@@ -10,7 +10,7 @@ import { type PackedRun, readPackedRun } from './packed-run.ts';
 
 /** Steps in which a policy did what nobody wanted; `until: null` = to the end. */
 export type WrongSpan = {
-  readonly what: 'right_fell' | 'sprays_ids' | 'paid_for_nothing' | 'copies';
+  readonly what: 'right_fell' | 'paid_without_right' | 'sprays_ids' | 'paid_for_nothing' | 'copies';
   readonly from: number;
   readonly until: number | null;
 };
@@ -33,7 +33,7 @@ const redTeamRunSchema = z.strictObject({
   steps: z.int(),
   wrong: z.array(
     z.strictObject({
-      what: z.enum(['right_fell', 'sprays_ids', 'paid_for_nothing']),
+      what: z.enum(['right_fell', 'paid_without_right', 'sprays_ids', 'paid_for_nothing']),
       from: z.int(),
       until: z.int().nullable(),
     }),
