@@ -8,12 +8,12 @@ import * as z from 'zod';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { type PackedRun, readPackedRun } from './packed-run.ts';
 
+const FAULTS = ['right_fell', 'paid_without_right', 'sprays_ids', 'paid_for_nothing', 'copies'] as const;
+
 /** Steps in which a policy did what nobody wanted; `until: null` = to the end. */
-export type WrongSpan = {
-  readonly what: 'right_fell' | 'paid_without_right' | 'sprays_ids' | 'paid_for_nothing' | 'copies';
-  readonly from: number;
-  readonly until: number | null;
-};
+const wrongSpanSchema = z.strictObject({ what: z.enum(FAULTS), from: z.int(), until: z.int().nullable() });
+
+export type WrongSpan = Readonly<z.infer<typeof wrongSpanSchema>>;
 
 /** A run of a language model, whose recipe and rows README.md describes. */
 type ModelRun = { readonly name: string; readonly wrong: readonly WrongSpan[] };
@@ -31,13 +31,7 @@ const redTeamRunSchema = z.strictObject({
   note: z.string().nullable(),
   seed: z.int(),
   steps: z.int(),
-  wrong: z.array(
-    z.strictObject({
-      what: z.enum(['right_fell', 'paid_without_right', 'sprays_ids', 'paid_for_nothing']),
-      from: z.int(),
-      until: z.int().nullable(),
-    }),
-  ),
+  wrong: z.array(wrongSpanSchema),
 });
 
 export type RedTeamRun = Readonly<z.infer<typeof redTeamRunSchema>>;
