@@ -121,7 +121,7 @@ function payingText({ paying }: Alert): string | null {
   const parts = partsInWords(paying.parts, ({ share }) => share).slice(0, NAMED_PARTS);
   const names = parts
     .filter(({ number }) => number >= 0.01)
-    .map(({ name, number }) => `${name} ${(100 * number).toFixed(0)} %`);
+    .map(({ name, number }) => `${name} (${(100 * number).toFixed(0)} %)`);
   const says = paying.by === 'covariance' ? 'inside groups the rewards differ by' : 'all rewards are equal, made of';
   return `${says} ${names.join(', ')}`;
 }

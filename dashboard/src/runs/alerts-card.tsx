@@ -60,7 +60,7 @@ function AlertsCard({ run, alerts, unwatched }: AlertsCardProps) {
           <AlertItem key={alert.rule} run={run} alert={alert} sharedPaying={paying} />
         ))}
       </ul>
-      {paying !== null && <p>{sentence(paying)}</p>}
+      {paying !== null && <p class="alerts-paying">{sentence(paying)}</p>}
       {unwatched.length > 0 && (
         <details class="alerts-unwatched">
           <summary>{plural(unwatched.length, 'rule')} not watched</summary>
@@ -97,7 +97,7 @@ function AlertItem({ run, alert, sharedPaying }: AlertItemProps) {
             <>
               {position > 0 && ', '}
               <a href={hrefOf('runs', run, String(step), group, sample)}>
-                {group}, sample {sample}
+                group {group}, sample {sample}
               </a>
               {reward !== null &&
                 ` (${numberText(reward)}${reference === null ? '' : `; ${numberText(reference)} by the reference`})`}

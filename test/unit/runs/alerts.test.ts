@@ -281,7 +281,7 @@ describe('alerts', () => {
     expect(lines.join('\n')).toMatch(/! reference_gap, since step 8: the reward rose, .*\n.*\n {4}try /u);
     // All alerts are about the same steps, so one line says what pays.
     expect(lines.filter((line) => line.includes('inside groups the rewards differ by'))).toEqual([
-      '  inside groups the rewards differ by citation 100 %',
+      '  inside groups the rewards differ by citation (100 %)',
     ]);
   });
 
