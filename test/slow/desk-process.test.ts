@@ -64,8 +64,14 @@ afterAll(async () => {
   await rm(state, { recursive: true, force: true });
 });
 
-function score(replicate: number, signal?: AbortSignal, judgments: 'use' | 'only' = 'use'): Promise<Response> {
+function score(
+  replicate: number,
+  signal?: AbortSignal,
+  judgments: 'use' | 'only' = 'use',
+  more: { readonly deadline_s?: number } = {},
+): Promise<Response> {
   const body = {
+    ...more,
     judgments,
     question: 'How long is the Aare?',
     tool_output: '<snippet id=S1>The Aare is 288 kilometres long.</snippet>',
@@ -94,6 +100,15 @@ async function rewardOf(reply: Response): Promise<number> {
 }
 
 describe('a Worker process with a slow judge', () => {
+  it('tells a caller that the judge is still running, before its deadline ends the request, and scores the retry', async () => {
+    calls.length = 0;
+    const early = await score(10, undefined, 'use', { deadline_s: DELAY_MS / 2_000 });
+    expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await early.json()).toMatchObject({ reason: 'judge_running', retryable: true });
+    expect(await rewardOf(await score(10))).toBeGreaterThan(0);
+    expect(calls).toHaveLength(2);
+  });
+
   it(`answers ${CALLERS} concurrent identical requests with one judge call a kind`, async () => {
     calls.length = 0;
     const replies = await Promise.all(Array.from({ length: CALLERS }, () => score(1)));
