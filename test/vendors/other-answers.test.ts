@@ -185,6 +185,6 @@ describe('Perplexity', () => {
     });
     const { format, slices, ids } = read(decoded);
     expect({ format, slices }).toEqual({ format: 'perplexity', slices: ['橋 opened in 1937', '🌉 It is red'] });
-    expect(ids).toEqual([['https://b.example'], ['https://a.example', '7']]);
+    expect(ids).toEqual([['https://b.example'], ['https://a.example', null]]);
   });
 });
