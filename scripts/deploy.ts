@@ -88,6 +88,10 @@ async function deploy(options: Options): Promise<void> {
     );
   }
 
+  console.log(
+    '\nJudgments do not expire: those of a million rollouts cost about $2 a month in KV, each month. What a rate costs, ' +
+      'and which settings it needs: npm run capacity -- --plan',
+  );
   const url = options.url ?? deployed.url;
   if (url === null) {
     console.log('\nDeployed. wrangler reported no address; check it with: npm run smoke -- --url URL');

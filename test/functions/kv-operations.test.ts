@@ -62,7 +62,7 @@ function groupOf(name: string, judge: string, samples = 64): object {
       { length: CRITERIA },
       (_, n) => `Names the length, as way ${n} of saying it in ${name}.`,
     ),
-    responses: Array.from({ length: samples }, (_, n) => `${response} (${name} ${n})`),
+    responses: Array.from({ length: samples }, (_, n) => response.replace('Thousands', `${name} ${n} thousands`)),
   };
 }
 
