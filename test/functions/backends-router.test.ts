@@ -72,6 +72,15 @@ const step = (outcome: CompletionOutcome, takes: Step['takes'] = 10): Step => ({
 const TIMEOUT = step(bad('judge_timeout'), 'deadline');
 
 describe('a single route', () => {
+  it('is not waited for longer than a minute, however long the call may take', async () => {
+    const scene = new Scene();
+    const busy = bad('judge_overloaded', 120);
+    expect(await scene.run([scene.route('a', [step(busy), step(GOOD)])], 300_000)).toEqual({ outcome: busy, took: 10 });
+    const soon = new Scene();
+    const route = soon.route('a', [step(bad('judge_overloaded', 50), 5_000), step(GOOD)]);
+    expect((await soon.run([route], 300_000)).outcome).toEqual(GOOD);
+  });
+
   it.each(['judge_unreachable', 'judge_interrupted', 'judge_rate_limited', 'judge_overloaded', 'judge_error'] as const)(
     'is asked again after %s, at most four times in all',
     async (reason) => {

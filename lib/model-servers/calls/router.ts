@@ -1,8 +1,8 @@
 /**
  * Routes a judge's completions over its backends and retries them; nothing else retries model calls. It tries the
  * routes in order, waits with full jitter and at least as long as `Retry-After` says, and ends with a completion or a
- * typed failure before the caller's deadline. All routes have the same judge identity, so a
- * reward never changes its judge silently. The JudgeDesk limits concurrency and has the circuit breaker.
+ * typed failure before the caller's deadline. All routes have the same judge identity, so a reward never changes its
+ * judge silently. The JudgeDesk limits concurrency and has the circuit breaker.
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
@@ -16,6 +16,11 @@ export const MAX_ATTEMPTS = 4;
 /** The wait before the n-th retry of a route is random between 0 and this value, doubled each time up to the cap. */
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
+/**
+ * Retries start within this time. A longer `Retry-After` is for the callers: a call that waited for it would hold a slot
+ * for nothing.
+ */
+const RETRY_WINDOW_MS = 60_000;
 /** No call starts if less than this much time is left before the deadline. */
 const MIN_ATTEMPT_MS = 500;
 /** A route that has failed is tried after the others for this long. */
@@ -91,12 +96,13 @@ async function runRoutes(
   onOutcome: (chat: ChatBackend, ok: boolean) => void,
 ): Promise<CompletionOutcome> {
   const end = clock.now() + options.deadline_ms;
+  const lastRetry = Math.min(end - MIN_ATTEMPT_MS, clock.now() + RETRY_WINDOW_MS);
   let reported: JudgeFailure | null = null;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const route = nextRoute(states, clock.now());
     if (route === null) break;
     const wait = Math.max(0, route.readyAt - clock.now());
-    if (clock.now() + wait + MIN_ATTEMPT_MS > end) break;
+    if (clock.now() + wait > (attempt === 0 ? end - MIN_ATTEMPT_MS : lastRetry)) break;
     if (wait > 0) await clock.sleep(wait);
 
     const others = states.some((state) => state !== route && !state.dropped);

@@ -25,7 +25,7 @@ it('has a row for every setting', () => {
 
 it('has the costs of the page of capacity', () => {
   const costs = matchesOf(page, /^\| Workers Paid.*\| (?<name>\$[\d.]+) \|$/gmu);
-  expect(costs.length).toBeGreaterThan(2);
+  expect(costs).not.toEqual([]);
   const capacity = read('docs/reference/capacity.md');
   for (const cost of costs) expect(capacity).toContain(`| ${cost} |`);
 });
