@@ -23,7 +23,10 @@ function ringOf(engines: number): (session: string) => number {
   )
     .flat()
     .sort((a, b) => a.at - b.at);
-  return (session) => (points.find(({ at }) => at >= hashOf(session)) ?? points[0])?.engine ?? 0;
+  return (session) => {
+    const place = hashOf(session);
+    return (points.find(({ at }) => at >= place) ?? points[0])?.engine ?? 0;
+  };
 }
 
 function simulated(engineCount: number, route: Route) {
