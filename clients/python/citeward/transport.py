@@ -29,6 +29,10 @@ _FIRST_WAIT_S = 0.5
 _LONGEST_BACKOFF_S = 20.0
 #: No attempt starts with less time than this.
 _SHORTEST_ATTEMPT_S = 0.05
+#: A Worker that has never answered is not there after this time: training would go on without a reward.
+_NEVER_REACHED_S = 5.0
+#: How often the log names a Worker that was there and does not answer.
+_NAMED_EVERY_S = 10.0
 #: The Worker sends 429 and 503; a proxy sends 502 and 504 if it cannot reach the Worker.
 _RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 
@@ -54,6 +58,8 @@ class NoReply:
 
     why: str
     timed_out: bool = False
+    #: Nothing listens at the address, or there is no such host.
+    absent: bool = False
 
 
 Outcome = Union[Reply, NoReply]
@@ -76,6 +82,8 @@ class Transport:
         self._slots = threading.BoundedSemaphore(settings.max_connections)
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
+        self._reached = False
+        self._named = -_NAMED_EVERY_S
 
     def post(self, path: str, data: bytes) -> Outcome:
         """Sends a JSON body until it succeeds, fails permanently or runs out of time; returns the last outcome.
@@ -86,7 +94,7 @@ class Transport:
         with each reply, up to ``judge_deadline_s``.
 
         Raises:
-            Misconfigured: the certificate cannot be verified.
+            Misconfigured: the certificate cannot be verified, or no Worker has ever answered at the URL.
         """
         with self._slots:
             started = time.monotonic()
@@ -96,20 +104,42 @@ class Transport:
             told: Reply | None = None
             while True:
                 outcome = self._attempt(path, data, deadline)
+                going_on = isinstance(outcome, Reply) and _goes_on(outcome)
+                wait = _wait_before_retry(outcome, 0 if going_on else attempt)
                 if isinstance(outcome, Reply):
+                    self._reached = True
                     told = outcome
-                    if _goes_on(outcome):
+                    if going_on:
                         attempt = 0
-                        deadline = min(last, time.monotonic() + self._settings.deadline_s)
+                        deadline = min(last, time.monotonic() + (wait or 0.0) + self._settings.deadline_s)
                 elif outcome.timed_out and told is not None and time.monotonic() + _SHORTEST_ATTEMPT_S > deadline:
                     # The last attempt ran out of time; the earlier outcome is more informative.
                     return told
-                wait = _wait_before_retry(outcome, attempt)
                 if wait is None or time.monotonic() + wait + _SHORTEST_ATTEMPT_S > deadline:
                     return outcome
                 attempt += 1
+                if isinstance(outcome, NoReply):
+                    self._name_lost(outcome, time.monotonic() + wait - started)
                 logger.info("retry %d in %.1f s: %s", attempt, wait, _described(outcome))
                 time.sleep(wait)
+
+    def _name_lost(self, outcome: NoReply, elapsed_s: float) -> None:
+        """Names a Worker that does not answer.
+
+        Raises:
+            Misconfigured: it has never answered.
+        """
+        url = self._settings.url
+        if not self._reached and outcome.absent and elapsed_s > _NEVER_REACHED_S:
+            raise Misconfigured(
+                f"no Worker answers at {url}: {outcome.why}. Start one (npx citeward serve), or correct the URL"
+            )
+        now = time.monotonic()
+        with self._lock:
+            if not self._reached or now - self._named < _NAMED_EVERY_S:
+                return
+            self._named = now
+        logger.warning("the Worker at %s does not answer (%s); trying again", url, outcome.why)
 
     def close(self) -> None:
         """Closes the idle connections."""
@@ -210,7 +240,8 @@ def _no_reply(error: BaseException) -> NoReply:
         return NoReply("no reply in time", timed_out=True)
     if isinstance(error, ssl.SSLCertVerificationError):
         raise Misconfigured(f"the certificate of the deployment cannot be verified: {error.verify_message}") from None
-    return NoReply(_why(error))
+    absent = isinstance(error, (ConnectionRefusedError, socket.gaierror))
+    return NoReply(_why(error), absent=absent)
 
 
 def _why(error: BaseException) -> str:

@@ -246,6 +246,25 @@ class Retries(unittest.TestCase):
             with self.assertRaisesRegex(Unscored, "worker_unreachable: connection refused"):
                 ours.score(ROW)
 
+    def test_a_worker_that_never_answered_stops_the_training(self) -> None:
+        port = closed_port()
+        with client(f"http://k:sk-secret@127.0.0.1:{port}", deadline_s=60) as ours:
+            with took(self, at_most=6.0), self.assertRaises(Misconfigured) as caught:
+                ours.score(ROW)
+        self.assertRegex(str(caught.exception), rf"no Worker answers at http://127.0.0.1:{port}: connection refused")
+        self.assertIn("citeward serve", str(caught.exception))
+        self.assertNotIn("sk-secret", str(caught.exception))
+
+    def test_a_worker_that_is_lost_is_named_and_waited_for(self) -> None:
+        with contextlib.ExitStack() as stack:
+            with Stub(lambda n, asked: Answer(body=scored().body, hang_up=True)) as stub:
+                ours = stack.enter_context(client(stub.url, deadline_s=7))
+                ours.score(ROW)
+            with self.assertLogs("citeward", "WARNING") as logs, self.assertRaises(Unscored) as caught:
+                ours.score({**ROW, "question": "again"})
+        self.assertEqual(caught.exception.reason, "worker_unreachable")
+        self.assertEqual(sum("does not answer" in line for line in logs.output), 1)
+
     def test_a_slow_reply_ends_with_the_deadline(self) -> None:
         with Stub(lambda n, asked: Answer(delay_s=3)) as stub, client(stub.url, deadline_s=0.5) as ours:
             with took(self, at_most=2.5), self.assertRaisesRegex(Unscored, "no reply in time"):
