@@ -20,6 +20,7 @@ import { inTrace, receivedTrace } from '../service/trace-context.ts';
 import { partitionOf } from '../src/judgments/key.ts';
 import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { BudgetLeases } from './desk/budget-leases.ts';
+import { answerEach } from './desk/call-gatherer.ts';
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from './desk/connection-gate.ts';
 import { DeskCalls } from './desk/desk-calls.ts';
 import { deskIn } from './desk/desk-client.ts';
@@ -115,11 +116,23 @@ export class JudgeDesk extends DurableObject<Environment> {
   }
 
   async judge(message: JudgeMessage): Promise<JudgeReplyMessage> {
+    try {
+      return await this.#judge(message);
+    } finally {
+      // The object counts as busy while it holds a function of its caller.
+      message.answer?.[Symbol.dispose]?.();
+    }
+  }
+
+  async #judge(message: JudgeMessage): Promise<JudgeReplyMessage> {
     if (message.v !== DESK_MESSAGE_VERSION) return { ok: false, failure: VERSION_SKEW };
-    const { calls, payer, place, trace } = message;
+    const { answer, calls, payer, place, trace } = message;
     const desk = await this.#callsAt(place);
     return inTrace(receivedTrace(trace?.traceparent, trace?.tracestate), () =>
-      Promise.all(calls.map((call) => desk.judge({ ...call, payer }, place))),
+      answerEach(
+        calls.map((call) => desk.judge({ ...call, payer }, place)),
+        answer,
+      ),
     );
   }
 

@@ -51,8 +51,8 @@ export function createDeskClient(
 ): DeskClient {
   const stubOf = (desk: number) => deskIn(namespace, desk, scope);
   const placeOf = (desk: number): DeskPlace => ({ desk, layout, ...(scope === null ? {} : { scope }) });
-  const gatherer = new CallGatherer(async (desk, calls) => {
-    const message = { v, place: placeOf(desk), payer, calls, trace: traceHeaders() };
+  const gatherer = new CallGatherer(async (desk, calls, answer) => {
+    const message = { v, place: placeOf(desk), payer, calls, answer, trace: traceHeaders() };
     const wait_ms = Math.max(...calls.map(({ deadline_ms }) => deadline_ms)) + CALL_GRACE_MS;
     const sent = await send(async () => await stubOf(desk).judge(message), wait_ms);
     if (!sent.ok) return calls.map(() => sent);

@@ -11,6 +11,7 @@ import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Increment } from '../metrics/counts.ts';
 import type { Payer } from '../projects/budgets.ts';
+import type { AnswerOne } from './call-gatherer.ts';
 import type { DeskFigures } from './desk-figures.ts';
 import type { DeskLayout } from './desk-layout.ts';
 
@@ -33,6 +34,8 @@ export type JudgeMessage = {
   readonly place: DeskPlace;
   readonly payer: Payer;
   readonly calls: readonly JudgmentCall[];
+  /** Answers a call before the others; absent = they are answered together. */
+  readonly answer?: AnswerOne;
   /** The trace of the caller's work. The first caller of a shared call decides about its trace. */
   readonly trace?: TraceHeaders;
 };

@@ -140,7 +140,8 @@ async function startCountedJudge() {
     calls++;
     let body = '';
     for await (const piece of incoming.setEncoding('utf8')) body += piece;
-    await pause(100);
+    // A call of more than a second is answered by itself, through a function that crosses the processes.
+    await pause(1_500);
     reply.writeHead(200, { 'content-type': 'application/json' }).end(favourableCompletion(body, 'm'));
   });
   server.listen(0, '127.0.0.1');

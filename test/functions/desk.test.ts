@@ -378,6 +378,30 @@ describe('the calls of a turn', () => {
     expect(messages).toEqual(['desk-0: 1', 'desk-0: 1']);
   });
 
+  it('are answered each by itself: one that takes long holds none of the others', async () => {
+    const gate = Promise.withResolvers<void>();
+    counting.answer = async (request) => {
+      if (request.kind === 'rubric' && request.question.endsWith('slow')) await gate.promise;
+      return lexically(request);
+    };
+    const desk = countingDesks();
+    const all = await Promise.all(Array.from({ length: 40 }, (_, number) => callOf(7_000 + number)));
+    const ofOneDesk = all.filter(({ key }) => Number.parseInt(key.slice(0, 8), 16) % DEFAULT_DESKS === 0);
+    const [first, ...others] = ofOneDesk.slice(0, 3);
+    expect(others).toHaveLength(2);
+    if (first === undefined) throw new Error('no call');
+    const slow = { ...first, request: { ...first.request, question: 'slow' } };
+    const ended: string[] = [];
+    const replies = [slow, ...others].map(async (call) => {
+      const reply = await desk.judge(call);
+      ended.push(call.key);
+      return reply.ok;
+    });
+    await eventually(() => expect(ended.toSorted()).toEqual(others.map(({ key }) => key).sort()));
+    gate.resolve();
+    expect(await Promise.all(replies)).toEqual([true, true, true]);
+  });
+
   it('do not read KV again if their caller has just missed there', async () => {
     const desk = countingDesks();
     const [missed, unread] = await Promise.all([callOf(6_000), callOf(6_001)]);
