@@ -138,7 +138,7 @@ export class Inbox {
       'UPDATE jobs_v1 SET attempts = attempts + ?, reason = ?, next_ms = ? WHERE id = ?',
       isRunning ? 0 : 1,
       reason,
-      isRunning ? now + (retry_after_s ?? 0) * 1000 : next,
+      isRunning ? now + Math.max(1, retry_after_s ?? 1) * 1000 : next,
       id,
     );
     return true;

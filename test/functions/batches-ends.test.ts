@@ -122,6 +122,20 @@ describe('a judge', () => {
     expect(messages).toEqual([message(id, 0)]);
   });
 
+  it('that is still running is joined by the next round at once, and costs the line no try', async () => {
+    const { id, ids } = await planned(3);
+    let running = 2 * MAX_LINE_TRIES;
+    judging.answer = async (request) =>
+      running-- > 0 ? unjudged('judge_running', { retry_after_s: 1 }) : judged(request);
+    for (let round = 0; round < 12; round++) {
+      await deliverAll();
+      await pass(id, 1_000);
+    }
+    expect((await state(id)).request_counts).toMatchObject({ completed: 3, failed: 0 });
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output.map(({ custom_id }) => custom_id)).toEqual(ids);
+  });
+
   it(`that gives no judgment of one line ${MAX_LINE_TRIES} times: an error line with the reason`, async () => {
     const { id, ids } = await planned(5, (n: number) => (n === 3 ? { question: 'What is odd here?' } : {}));
     judging.answer = async (request) =>

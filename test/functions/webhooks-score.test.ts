@@ -396,6 +396,21 @@ describe('a judge that is down', () => {
     expect(data.score.reward).not.toBeNull();
   });
 
+  it('is not down while it is still running: the job joins its call again after Retry-After, and has not failed', async () => {
+    failing('judge_running', true);
+    const { job: id } = await accepted(await ask());
+    for (let round = 0; round < 5; round++) {
+      await work(endpoint.id);
+      const waiting = await job(id);
+      expect(waiting).toMatchObject({ status: 'pending', attempts: 0, reason: 'judge_running', event: null });
+      expect(Date.parse(waiting.next_attempt_at ?? '') - Date.now()).toBeLessThanOrEqual(1_000);
+      advance(1_000);
+    }
+    counting.answer = lexically;
+    await work(endpoint.id);
+    expect(scoreCompletedEventSchema.parse(verified(only(), endpoint.secret)).data.score.reward).not.toBeNull();
+  });
+
   async function wholeDay(id: string): Promise<void> {
     for (let hour = 0; hour < 30 && (await job(id)).status === 'pending'; hour++) {
       await abortAllDurableObjects();
