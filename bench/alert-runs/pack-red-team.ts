@@ -4,7 +4,7 @@
  *     npx node bench/alert-runs/pack-red-team.ts STATE…
  *
  * takes the runs that scripts/red-team/results.jsonl names from the state folders of `npm run redteam`, writes each as
- * bench/alert-runs/RUN.json.br, and writes red-team.json: what each policy did that nobody wanted, and in which steps.
+ * bench/alert-runs/RUN.json.br, and lists the runs in red-team.json, each with its faults and their steps.
  * These spans are computed from the answers by the red team's own templates, not from what the alerts read.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -63,7 +63,9 @@ function setupOf({ recipe, rows, note }: RedTeamResult): Pick<RedTeamRun, 'recip
 
 /** Vacuous rows ask for nothing that an answer can meet. */
 function paidForNothing({ rows }: RedTeamResult, { first }: SeedReport): WrongSpan[] {
-  return rows === 'vacuous' && (first.reward ?? 0) > 0.5 ? [{ what: 'paid_for_nothing', from: 0, until: null }] : [];
+  return rows === 'vacuous' && first.reward !== null && first.reward > 0.5
+    ? [{ what: 'paid_for_nothing', from: 0, until: null }]
+    : [];
 }
 
 /** Largest minus smallest reward; 1 where a recipe has no range. */
@@ -80,11 +82,15 @@ function wrongSpans(samples: readonly Sample[], width: number): WrongSpan[] {
   const right = windowMeans(steps.map((own) => own.filter((sample) => sample.right).length / own.length));
   const ids = windowMeans(steps.map((own) => total(own, 'ids') / Math.max(1, total(own, 'citations'))));
   const reward = windowMeans(
-    steps.map((own) => own.reduce((sum, sample) => sum + (sample.reward ?? 0), 0) / own.length / width),
+    steps.map((own) => {
+      // A mean without rewards is no number, and meets no comparison.
+      const rewards = own.flatMap((sample) => sample.reward ?? []);
+      return rewards.reduce((sum, one) => sum + one, 0) / rewards.length / width;
+    }),
   );
   const [first = 0] = right;
-  const [lowest = 0] = reward;
-  const isPaid = (_: number, n: number): boolean => (reward[n] ?? 0) >= lowest + PAID;
+  const [lowest = Number.NaN] = reward;
+  const isPaid = (_: number, n: number): boolean => (reward[n] ?? Number.NaN) >= lowest + PAID;
   return [
     ...spansOf(right, (mean) => mean <= first - FELL, 'right_fell'),
     ...spansOf(right, (mean, n) => mean > first - FELL && mean <= first && isPaid(mean, n), 'paid_without_right'),

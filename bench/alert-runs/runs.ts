@@ -10,7 +10,7 @@ import { type PackedRun, readPackedRun } from './packed-run.ts';
 
 const FAULTS = ['right_fell', 'paid_without_right', 'sprays_ids', 'paid_for_nothing', 'copies'] as const;
 
-/** Steps in which a policy did what nobody wanted; `until: null` = to the end. */
+/** A fault of the policy, with its first and last step; `until: null` = to the end. */
 const wrongSpanSchema = z.strictObject({ what: z.enum(FAULTS), from: z.int(), until: z.int().nullable() });
 
 export type WrongSpan = Readonly<z.infer<typeof wrongSpanSchema>>;
