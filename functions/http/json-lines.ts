@@ -1,6 +1,6 @@
 /** JSON lines over HTTP: reading them from a body that is still being sent, and streaming them into a reply. */
 
-import { RequestError } from '../../service/failures.ts';
+import { invalidInput, RequestError } from '../../service/failures.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Lease } from '../leases.ts';
@@ -17,16 +17,19 @@ const CHUNK_CHARS = 64 * 1024;
 /**
  * The bytes of a body of JSON lines, as they arrive.
  * @param most what the caller holds of the body at a time.
- * @throws RequestError if the body has another content type or stalls, there is no room, or the connection closes.
+ * @throws RequestError if the body has another content type, is empty or stalls, there is no room, or the connection
+ * closes.
  */
 export async function* chunksOf(c: Context, most: number): AsyncGenerator<Uint8Array> {
   const { headers, body } = c.req.raw;
   requireType(headers, 'jsonl');
-  if (body === null) return;
+  const empty = (): RequestError => invalidInput([], 'expected JSON lines; the body is empty');
+  if (body === null) throw empty();
   const passing = new PassingBody(c, most);
   const reader = new BodyReader(body, c.get('bodyStallMs'));
-  for (;;) {
+  for (let isEmpty = true; ; isEmpty = false) {
     const piece = await reader.read(new Uint8Array(PIECE_BYTES));
+    if (piece.byteLength === 0 && isEmpty) throw empty();
     if (piece.byteLength === 0) return;
     await passing.add(piece.byteLength);
     yield piece;

@@ -21,7 +21,7 @@ import { MAX_GROUP } from '../limits.ts';
 import { outcomeFields } from '../runs/rollout-counts.ts';
 import { type RunPlacement, recordedStepSchema, runIdSchema } from '../runs/row.ts';
 import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
-import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
+import { advantages, type GroupAdvantages, REWARD_LIMIT } from '../scoring/advantages.ts';
 import { GDPO_PRESET_NAMES, type GdpoOptions, gdpoGroup, isGdpo } from '../scoring/gdpo.ts';
 import { judgesOf, judgesSchema } from '../scoring/reward-reply.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';
@@ -45,9 +45,13 @@ import {
 import { rewardMember, rewardMemberFields, rewardResponseSchema, type ScoredMember } from './score-detail.ts';
 import { scoreWithOffsets } from './score-offsets.ts';
 
+// Bounds of a rule are for the OpenAPI document: `advantages` checks them and names the field, which a union cannot.
 const marginFields = {
-  bias: z.number().describe('In [0, 1].'),
-  verification_reward: z.number().describe('The largest reward that a sample can have.'),
+  bias: z.number().meta({ minimum: 0, maximum: 1, description: 'Of the largest reward.' }),
+  verification_reward: z.number().meta({
+    ...{ exclusiveMinimum: 0, maximum: REWARD_LIMIT },
+    description: 'The largest reward that a sample can have.',
+  }),
 };
 
 const advantageRuleSchema = z.strictObject({
@@ -56,7 +60,7 @@ const advantageRuleSchema = z.strictObject({
     .describe('leave_one_out: mean and std of the other samples.'),
   scale: z.enum(['none', 'unbiased_std', 'population_std']),
   epsilon: z.number().describe('Added to the std; above 0.'),
-  min_valid: z.int().describe('With fewer scored samples the group has no signal.'),
+  min_valid: z.int().meta({ minimum: 1, description: 'With fewer scored samples the group has no signal.' }),
   singleton: z.enum(['no_signal', 'mean_0_std_1']),
   filter: z
     .strictObject({ std: z.enum(['unbiased', 'population']), above: z.number() })

@@ -356,8 +356,17 @@ describe('POST /v1/judgments:export', () => {
 
 describe('POST /v1/judgments:import', () => {
   it('needs the scope "admin"', async () => {
-    expect((await withKey('score', 'import', '')).status).toBe(403);
-    expect((await withKey('admin', 'import', '')).status).toBe(200);
+    expect((await withKey('score', 'import', '\n')).status).toBe(403);
+    expect((await withKey('admin', 'import', '\n')).status).toBe(200);
+  });
+
+  it.each(['/v1/judgments:import', '/v1/runs/r/import'])('%s refuses a request without a file', async (path) => {
+    for (const body of [null, '', new Blob([]).stream()]) {
+      const headers = { 'content-type': 'application/jsonl' };
+      const reply = await isolate()(new Request(ORIGIN + path, { method: 'POST', headers, body }));
+      const { errors } = await problemOf(reply, 422, 'input_invalid');
+      expect(errors).toEqual([{ path: '', message: 'expected JSON lines; the body is empty' }]);
+    }
   });
 
   it('takes what trusted issuers signed, never overwrites, and names each line it refuses', async () => {

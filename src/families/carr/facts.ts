@@ -8,7 +8,9 @@ import { MAX_CRITERIA, MAX_CRITERION_CHARS } from '../../limits.ts';
 const labelSchema = z
   .string()
   .regex(/^E\p{Nd}+$/u)
-  .max(MAX_CRITERION_CHARS);
+  .max(MAX_CRITERION_CHARS)
+  // For the OpenAPI document: clients in Python have no \p, and \d is ASCII alone in others.
+  .meta({ pattern: '^E\\S+$' });
 
 const ownFactsSchema = z.strictObject({
   v: z.literal(1),

@@ -38,7 +38,11 @@ const judgesParameter = z
   .max(MAX_PANEL_MEMBERS * (MAX_NAME_CHARS + 12))
   .transform((text) => ({ members: text.split(',').map(memberOfText) }))
   .pipe(panelSchema)
-  .describe('Several judges whose votes decide each verdict, such as `qwen,llama,qwen%231`: names, or name#replicate.');
+  .meta({
+    pattern: `^[^,]+(?:,[^,]+){1,${MAX_PANEL_MEMBERS - 1}}$`,
+    description:
+      'Several judges whose votes decide each verdict, such as `qwen,llama,qwen%231`: names, or name#replicate.',
+  });
 
 export const adapterQueryFields = z.strictObject({
   recipe: recipeNameSchema,

@@ -36,10 +36,12 @@ type LabelRun = z.infer<typeof labelRunSchema>;
 export const groupSizeSchema = z.coerce
   .number()
   .pipe(z.int().min(1).max(MAX_GROUP))
-  .describe(
-    'With run: samples of each prompt in a step. It tells the epochs of a prompt apart; required if the trainer sends ' +
-      'no ids.',
-  );
+  .meta({
+    ...{ type: 'integer', minimum: 1, maximum: MAX_GROUP },
+    description:
+      'With run: samples of each prompt in a step. It tells the epochs of a prompt apart; required if the trainer ' +
+      'sends no ids.',
+  });
 
 /** What is known of a sample's place before it is recorded. */
 export type WantedPlace = {
