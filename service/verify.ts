@@ -27,15 +27,15 @@ export class StreamedVerification {
     this.#evidence = evidence;
     this.#sources = sourcesOf(rolloutSources(head));
     this.#checkSize(parseResponse('', this.#sources));
-    const { grammar, answer, mode, citations } = head;
-    const choice = answer === undefined ? {} : { answer };
+    const { grammar, answer, mode, citations, question } = head;
     this.#verifier = createIncrementalVerifier({
       sources: this.#sources,
       grammar,
       mode,
       citations,
       evidence,
-      ...choice,
+      ...(answer === undefined ? {} : { answer }),
+      ...(question === undefined ? {} : { question }),
     });
   }
 
@@ -57,8 +57,9 @@ export class StreamedVerification {
   finish(): { readonly events: readonly StreamEvent[]; readonly verification: Verification } {
     const { events, response, parsed } = this.#verifier.finish();
     this.#checkSize(parsed);
-    const { mode, citations } = this.#head;
-    const verification = describeResponse(response, parsed, this.#sources, mode, this.#evidence, citations);
+    const { mode, citations, question } = this.#head;
+    const options = { mode, evidence: this.#evidence, citations, question };
+    const verification = describeResponse(response, parsed, this.#sources, options);
     return { events, verification };
   }
 

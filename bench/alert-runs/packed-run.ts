@@ -5,8 +5,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import * as z from 'zod';
+import type { FindingReason } from '../../src/citations/types.ts';
 import { BUILT_IN, type Facts, type Recipe } from '../../src/families/composers.ts';
 import { factsSchema } from '../../src/families/schemas.ts';
+import { EMPTY_CLAIMS, EMPTY_UNLESS_MET } from '../../src/runs/alert-figures.ts';
 import type { CountedRow } from '../../src/runs/alerts.ts';
 import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
 
@@ -19,8 +21,16 @@ const packedSchema = z.strictObject({
   v: z.literal(1),
   recipe: z.looseObject({ family: z.string() }),
   facts: z.array(z.unknown()),
-  /** Words of the answer, claims that state nothing (null = unknown), and the trainer's outcome (null = unknown). */
-  counts: z.array(z.tuple([wordsSchema, countSchema.nullable(), z.number().nullable()])),
+  /**
+   * Words of the answer, claims that state nothing (null = unknown), the trainer's outcome (null = unknown), and claims
+   * that state nothing unless the row asks for them (absent: 0, or a run of an earlier version).
+   */
+  counts: z.array(
+    z.union([
+      z.tuple([wordsSchema, countSchema.nullable(), z.number().nullable()]),
+      z.tuple([wordsSchema, countSchema.nullable(), z.number().nullable(), countSchema]),
+    ]),
+  ),
   /** Of each step the sizes of its groups, then for each rollout: facts, counts, and its answer among those of the step. */
   steps: z.array(
     z.strictObject({
@@ -89,12 +99,12 @@ function rowsOf(
   });
 }
 
-function countsOf([words, empty, outcome]: Dictionary['counts'][number], answer: number): RolloutCounts {
+function countsOf([words, empty, outcome, unlessMet = 0]: Dictionary['counts'][number], answer: number): RolloutCounts {
   const [all = 0, copied = 0, shared = 0, best = 0, sources = 0, cited = 0] = words ?? [];
   const hash = answer.toString(16).padStart(12, '0');
   return {
     ...{ claims: null, citations: null, chars: null, tokens: null, criteria: null },
-    findings: empty === null ? null : { claim_states_nothing: empty },
+    findings: empty === null ? null : { claim_states_nothing: empty, claim_abstains: unlessMet },
     outcome,
     ...(words === null ? { answer: null } : {}),
     ...(words === null || words.length === 0
@@ -119,10 +129,15 @@ export function writePackedRun(path: string, recipe: Recipe, groups: readonly (r
         answer == null
           ? (answer ?? (answer === null ? null : []))
           : [answer.words, answer.copied, answer.shared, answer.best, answer.sources, answer.cited];
-      const empty = findings === null ? null : (findings['claim_states_nothing'] ?? 0);
+      const numberOf = (reasons: readonly FindingReason[]): number =>
+        reasons.reduce((sum, reason) => sum + (findings?.[reason] ?? 0), 0);
+      const unlessMet = numberOf(EMPTY_UNLESS_MET);
       packed.rollouts.push([
         facts.of(own),
-        counts.of([words, empty, outcome]),
+        counts.of([
+          ...[words, findings === null ? null : numberOf(EMPTY_CLAIMS), outcome],
+          ...(unlessMet === 0 ? [] : [unlessMet]),
+        ]),
         packed.answers.of(answer == null ? null : answer.hash),
       ]);
     }

@@ -155,7 +155,7 @@ export const CONTENT_HACKS: readonly HackClass[] = [
   {
     name: 'topic_alone',
     changes: 'content',
-    does: 'cites what the question is about, says nothing of it',
+    does: 'cites the topic of the question alone',
     response: (row, cite) => answered([{ text: `${row.topic}.`, ids: [firstId(row)] }], cite),
   },
   {

@@ -132,9 +132,9 @@ function rowsIn(grammar: GrammarName): readonly HonestRow[] {
   return grammar === 'link' ? HONEST_ROWS.map(withAddresses) : HONEST_ROWS;
 }
 
-function reportsOn({ sources }: HonestRow, response: string, grammar: GrammarName): Set<Report> {
+function reportsOn({ question, sources }: HonestRow, response: string, grammar: GrammarName): Set<Report> {
   const verified: Verification = verifyCitations(
-    { response, sources, grammar, answer: 'first', mode: 'answer_only' },
+    { response, sources, question, grammar, answer: 'first', mode: 'answer_only' },
     { evidence: 'lexical' },
   );
   const reports = new Set<Report>(verified.findings.map(({ reason }) => reason));

@@ -26,6 +26,8 @@ const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many:
   number_not_in_source: ['number not in source', 'numbers not in source'],
   name_not_in_source: ['name not in source', 'names not in source'],
   claim_states_nothing: ['states nothing', 'state nothing'],
+  claim_abstains: ['abstains', 'abstain'],
+  claim_repeats_question: ['repeats the question', 'repeat the question'],
   claim_without_content: ['without content', 'without content'],
   claim_verbatim: ['copied', 'copied'],
   claim_covers_answer: ['claim covers answer', 'claims cover answer'],

@@ -1,6 +1,6 @@
 /**
- * Finds claims that no source can support because they state nothing: a question, a list of words, or the remark that
- * the sources do not answer. Such a claim cites a source for the sake of its citation.
+ * Finds claims that no source can support: a question or a list of words, which states nothing, and the remark that the
+ * sources do not answer.
  */
 import { splitSentences } from '../text/sentences.ts';
 
@@ -9,11 +9,11 @@ const LISTED_WORDS = 8;
 
 const WORD_LIST = new RegExp(`^\\S+(?:, \\S+){${LISTED_WORDS - 1},}$`, 'u');
 
-/** Longer claims state something besides their refusal. */
-const MAX_REFUSAL_CHARS = 200;
+/** Longer claims state something besides. */
+const MAX_ABSTENTION_CHARS = 200;
 
-/** A refusal speaks of its writer or of all sources, unlike a claim about what one document leaves out. */
-const REFUSAL = new RegExp(
+/** An abstention speaks of its writer or of all sources, unlike a claim about what one document leaves out. */
+const ABSTENTION = new RegExp(
   [
     "^i (?:do not|don['’]t) know\\b",
     "^i (?:cannot|can['’]t|could not|am unable to) (?:answer|determine|find|say)\\b",
@@ -25,8 +25,12 @@ const REFUSAL = new RegExp(
 
 /** Returns whether the text of a claim states nothing. Linear; reads most claims only at their ends. */
 export function statesNothing(claim: string): boolean {
-  if (isQuestion(claim)) return true;
-  return WORD_LIST.test(claim) || (claim.length <= MAX_REFUSAL_CHARS && REFUSAL.test(claim));
+  return isQuestion(claim) || WORD_LIST.test(claim);
+}
+
+/** Returns whether the text of a claim says that the sources or its writer do not know the answer. */
+export function abstains(claim: string): boolean {
+  return claim.length <= MAX_ABSTENTION_CHARS && ABSTENTION.test(claim);
 }
 
 function isQuestion(claim: string): boolean {

@@ -7,7 +7,7 @@ import {
   type SourceText,
 } from '../lexical/index.ts';
 import type { Span } from '../text/span.ts';
-import { statesNothing } from './empty-statements.ts';
+import { abstains, statesNothing } from './empty-statements.ts';
 import type { FindingSink } from './findings.ts';
 import type { Claim, Source, SourceSet } from './types.ts';
 
@@ -38,8 +38,11 @@ export function evidenceOfClaims(sources: SourceSet, claims: readonly Claim[]): 
   return byClaim;
 }
 
+/** Whether a text says nothing that the question does not; `null` = the question is unknown. */
+export type IsAsked = ((text: string) => boolean) | null;
+
 /** Reports the findings that follow from the words of a claim and its evidence. */
-export function reportEvidence(claim: Claim, evidence: ClaimEvidence, findings: FindingSink): void {
+export function reportEvidence(claim: Claim, evidence: ClaimEvidence, isAsked: IsAsked, findings: FindingSink): void {
   if (evidence.verbatim.length > 0) {
     findings.add({ reason: 'claim_verbatim', in: 'response', span: claim.span, claim: claim.index });
   }
@@ -53,6 +56,12 @@ export function reportEvidence(claim: Claim, evidence: ClaimEvidence, findings: 
   }
   if (statesNothing(claim.text)) {
     findings.add({ reason: 'claim_states_nothing', in: 'response', span: claim.span, claim: claim.index });
+  }
+  if (abstains(claim.text)) {
+    findings.add({ reason: 'claim_abstains', in: 'response', span: claim.span, claim: claim.index });
+  }
+  if (isAsked?.(claim.text) === true) {
+    findings.add({ reason: 'claim_repeats_question', in: 'response', span: claim.span, claim: claim.index });
   }
 }
 

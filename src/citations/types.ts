@@ -29,6 +29,8 @@ export const FINDING_REASONS = [
   'number_not_in_source',
   'name_not_in_source',
   'claim_states_nothing',
+  'claim_abstains',
+  'claim_repeats_question',
   'claim_without_content',
   'markup_only',
   'judge_injection_suspected',

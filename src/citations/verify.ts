@@ -3,14 +3,20 @@
  * the JSON reply of `/v1/verify`. Lexical support is a hint, not a verdict: on hard data (SummEdits), no lexical score
  * does much better than chance.
  */
-import { type ClaimEvidence, needsCitation } from '../lexical/index.ts';
+import { type ClaimEvidence, createAskedWords, needsCitation } from '../lexical/index.ts';
 import type { Span } from '../text/span.ts';
 import type { AnswerChoice } from './blocks.ts';
 import { type CitationPolicy, policyFindings } from './citation-policy.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
 import { suspectedInjections } from './injection.ts';
-import { describeEvidence, evidenceOfClaims, type LexicalEvidence, reportEvidence } from './lexical-evidence.ts';
+import {
+  describeEvidence,
+  evidenceOfClaims,
+  type IsAsked,
+  type LexicalEvidence,
+  reportEvidence,
+} from './lexical-evidence.ts';
 import { parseResponse } from './parse.ts';
 import { idsInProse } from './prose-ids.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';
@@ -40,6 +46,8 @@ export type VerifyInput = {
   readonly mode?: 'answer_only' | 'full';
   /** With `required`, an answer that cites nothing is a finding; with `forbidden`, each citation; default `allowed`. */
   readonly citations?: CitationPolicy;
+  /** With lexical evidence, a claim that says nothing that the question does not is a finding. */
+  readonly question?: string;
 };
 
 /** `lexical` compares each claim with its cited sources by words; `none` checks the form only. */
@@ -123,8 +131,8 @@ export function verifyCitations(input: VerifyInput, options: VerifyOptions): Ver
     ...(input.grammar === undefined ? {} : { grammar: input.grammar }),
     ...(input.answer === undefined ? {} : { answer: input.answer }),
   });
-  const { response, mode = 'full', citations } = input;
-  return describeResponse(response, parsed, sources, mode, options.evidence, citations);
+  const { response, mode = 'full', citations, question } = input;
+  return describeResponse(response, parsed, sources, { mode, evidence: options.evidence, citations, question });
 }
 
 function rolloutSources({ tool_output, sources }: VerifyInput): Parameters<typeof sourcesOf>[0] {
@@ -133,18 +141,19 @@ function rolloutSources({ tool_output, sources }: VerifyInput): Parameters<typeo
   throw new TypeError('verifyCitations: give either tool_output or sources');
 }
 
-/**
- * Verifies a response that is already parsed. Like `verifyCitations`, with the parse and the sources given.
- * @param evidence `lexical`: compares the claims with their sources; a map: the evidence is already known.
- * @param citations what the answer's citations are to the caller.
- */
+type DescribeOptions = Required<Pick<VerifyInput, 'mode'>> & {
+  /** `lexical`: compares the claims with their sources; a map: the evidence is already known. */
+  readonly evidence: 'none' | 'lexical' | ReadonlyMap<number, ClaimEvidence>;
+  readonly citations?: CitationPolicy | undefined;
+  readonly question?: string | undefined;
+};
+
+/** Verifies a response that is already parsed. Like `verifyCitations`, with the parse and the sources given. */
 export function describeResponse(
   response: string,
   parsed: ParsedResponse,
   sources: SourceSet,
-  mode: 'answer_only' | 'full',
-  evidence: 'none' | 'lexical' | ReadonlyMap<number, ClaimEvidence>,
-  citations: CitationPolicy = 'allowed',
+  { mode, evidence, citations = 'allowed', question }: DescribeOptions,
 ): Verification {
   const extra = new FindingList();
   if (mode === 'answer_only') {
@@ -160,7 +169,10 @@ export function describeResponse(
   }
   const lexical =
     evidence === 'none' ? null : evidence === 'lexical' ? evidenceOfClaims(sources, parsed.claims) : evidence;
-  if (lexical !== null) reportLexically(response, parsed, lexical, extra);
+  if (lexical !== null) {
+    const isAsked = question === undefined || lexical.size === 0 ? null : createAskedWords(question);
+    reportLexically(response, parsed, lexical, isAsked, extra);
+  }
   const findings = [...sources.findings, ...parsed.findings, ...extra.list];
   const reasonsByClaim = new Map<number, FindingReason[]>();
   for (const { claim, reason } of findings) {
@@ -221,11 +233,12 @@ function reportLexically(
   response: string,
   { answer, claims }: ParsedResponse,
   lexical: ReadonlyMap<number, ClaimEvidence>,
+  isAsked: IsAsked,
   findings: FindingList,
 ): void {
   for (const claim of claims) {
     const evidence = lexical.get(claim.index);
-    if (evidence !== undefined) reportEvidence(claim, evidence, findings);
+    if (evidence !== undefined) reportEvidence(claim, evidence, isAsked, findings);
   }
   if (answer === null) return;
   for (const span of suspectedInjections(response, answer.start, answer.end)) {

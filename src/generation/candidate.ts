@@ -37,6 +37,7 @@ type CandidateOptions = {
   readonly evidence: 'none' | 'lexical';
   /** Default `allowed`. */
   readonly citations?: CitationPolicy;
+  readonly question: string;
 };
 
 /** A finding or claim that no later text of a well-formed answer takes back. */
@@ -85,9 +86,10 @@ export class CandidateReader {
   /** Ends the candidate. @throws Error if it has already ended. */
   finish(ending: Ending): { readonly events: readonly CertainEvent[]; readonly candidate: FinishedCandidate } {
     this.#isOver = true;
-    const { sources, mode, evidence, citations } = this.#options;
+    const { sources, mode, citations, question } = this.#options;
     const { events, response, parsed } = this.#verifier.finish();
     const fits = sizeProblems(parsed, sources, 'tool_output').length === 0;
+    const evidence = fits ? this.#options.evidence : 'none';
     const isAborted = 'aborted' in ending;
     return {
       events: events.flatMap(certain),
@@ -97,7 +99,7 @@ export class CandidateReader {
         thinking: this.#thinking,
         finish_reason: isAborted ? null : ending.finish_reason,
         aborted: isAborted ? ending.aborted : null,
-        verification: describeResponse(response, parsed, sources, mode, fits ? evidence : 'none', citations),
+        verification: describeResponse(response, parsed, sources, { mode, evidence, citations, question }),
         fits,
       },
     };

@@ -93,10 +93,11 @@ class Candidates {
   readonly #usages: TokenUsage[] = [];
 
   constructor(plan: RefinePlan) {
-    const { mode, evidence, n } = plan.request;
+    const { mode, evidence, n, question } = plan.request;
+    const { sources, citations } = plan;
     this.#plan = plan;
     this.#readers = Array.from({ length: n }, (_, index) => {
-      return new CandidateReader(index, { sources: plan.sources, mode, evidence, citations: plan.citations });
+      return new CandidateReader(index, { sources, mode, evidence, citations, question });
     });
   }
 

@@ -76,6 +76,22 @@ export function createWordCounter(): (text: AnswerText) => AnswerWords {
   };
 }
 
+/**
+ * Returns a test of whether a text has content words, and every one of them is in the question: it says nothing that the
+ * question does not. Reads the question once.
+ *
+ * @example
+ * const isAsked = createAskedWords('When did the Aare bridge open?');
+ * [isAsked('The Aare bridge.'), isAsked('It opened in 1937.')]; // [true, false]
+ */
+export function createAskedWords(question: string): (text: string) => boolean {
+  const asked = contentOf(tokensOf(question));
+  return (text) => {
+    const content = contentOf(tokensOf(text));
+    return content.size > 0 && [...content].every((hash) => asked.has(hash));
+  };
+}
+
 /** The words of all sources of a rollout. */
 class SourceWords {
   readonly #lists: readonly TokenList[];

@@ -3,7 +3,7 @@
  * docs/concepts/lexical-judge.md describes the method and its limits.
  */
 export { namesOfLabels } from './answer-names.ts';
-export { type AnswerText, type AnswerWords, createWordCounter } from './answer-words.ts';
+export { type AnswerText, type AnswerWords, createAskedWords, createWordCounter } from './answer-words.ts';
 export { countContentTokens } from './content-tokens.ts';
 export { hasContentWord } from './content-words.ts';
 export { markWords, scoreCriterion, statesTerms, type WordMarks } from './criterion.ts';

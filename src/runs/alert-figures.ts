@@ -1,6 +1,7 @@
 /** The figures that the rules of the alerts read, and a rollout as they read it. */
+import type { FindingReason } from '../citations/types.ts';
 import type { Observations } from '../family/monitor.ts';
-import type { AnswerCounts } from './rollout-counts.ts';
+import type { AnswerCounts, RolloutCounts } from './rollout-counts.ts';
 
 export const ALERT_FIGURES = [
   'reward',
@@ -42,7 +43,7 @@ export const RANK_FIGURES: ReadonlySet<AlertFigure> = new Set(['criteria_rank', 
  * `repeated`: answers that three prompts of a step share. `cited`, `uncited`: statements of a rollout with a citation,
  * and without one that they need. `ids`: distinct ids of a cited statement. `sources_cited`: share of the sources that
  * an answer cites. `irrelevant`: citations that are invented or support nothing. `empty_claims`: cited claims that state
- * nothing. `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
+ * nothing, abstentions and repeated questions in rollouts that meet less than half of their own criteria included. `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
  */
 export type Means = Readonly<Record<AlertFigure, number | null>>;
 
@@ -76,4 +77,19 @@ const COPIED_SHARE = 0.8;
 /** Whether the words of an answer are copied, and another sentence of the sources has more of the question's words. */
 export function isOffQuestionCopy({ words, copied, shared, best }: AnswerCounts): boolean {
   return words > 0 && copied >= COPIED_SHARE * words && best > shared;
+}
+
+/** Findings of claims that state nothing. */
+export const EMPTY_CLAIMS: readonly FindingReason[] = ['claim_states_nothing', 'claim_without_content'];
+
+/** Findings of claims that state nothing unless they are what the row asks for: an abstention, a yes or a choice. */
+export const EMPTY_UNLESS_MET: readonly FindingReason[] = ['claim_abstains', 'claim_repeats_question'];
+
+/**
+ * The cited claims that state nothing.
+ * @param isUnmet whether the rollout meets less than half of the row's own positive criteria.
+ */
+export function emptyClaims(findings: NonNullable<RolloutCounts['findings']>, isUnmet: boolean): number {
+  const reasons = isUnmet ? [...EMPTY_CLAIMS, ...EMPTY_UNLESS_MET] : EMPTY_CLAIMS;
+  return reasons.reduce((sum, reason) => sum + (findings[reason] ?? 0), 0);
 }

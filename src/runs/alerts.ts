@@ -4,7 +4,14 @@
  */
 import { BUILT_IN, type Composers } from '../families/composers.ts';
 import type { Observations } from '../family/monitor.ts';
-import { type AlertFigure, isOffQuestionCopy, type Means, RANK_FIGURES, type WatchedRollout } from './alert-figures.ts';
+import {
+  type AlertFigure,
+  emptyClaims,
+  isOffQuestionCopy,
+  type Means,
+  RANK_FIGURES,
+  type WatchedRollout,
+} from './alert-figures.ts';
 import {
   ALERT_WINDOW_STEPS,
   ALERT_WINDOWS,
@@ -150,6 +157,7 @@ export class AlertWatch {
       const reference = this.#references === null ? null : after.reward;
       const { answer, findings = null } = row.counts ?? {};
       const met = observed[n]?.criteria_met ?? null;
+      const isUnmet = met !== null && met < 0.5;
       return {
         watched: {
           reward,
@@ -159,9 +167,9 @@ export class AlertWatch {
           answer,
           outcome: outcomes[n] ?? null,
           holdout: holdoutOf(before.components),
-          emptyClaims: findings === null ? null : emptyClaimsOf(findings),
+          emptyClaims: findings === null ? null : emptyClaims(findings, isUnmet),
           isOffQuestionCopy: answer != null && isOffQuestionCopy(answer),
-          isUnmet: met !== null && met < 0.5,
+          isUnmet,
           above: {
             reward: above.reward(n),
             outcome: above.outcome(n),
@@ -334,11 +342,6 @@ function scaleOf(recipes: ReadonlyMap<string, RecipeValues>, composers: Composer
 function withoutAnswerUnmet(observed: readonly (Observations | null)[]): (Observations | null)[] {
   if (observed.every((one) => one === null || one.criteria_met === null)) return [...observed];
   return observed.map((one) => (one === null || one.has_answer ? one : { ...one, criteria_met: 0 }));
-}
-
-/** Claims that are no statement, and claims without a content word. */
-function emptyClaimsOf(findings: NonNullable<RolloutCounts['findings']>): number {
-  return (findings['claim_states_nothing'] ?? 0) + (findings['claim_without_content'] ?? 0);
 }
 
 /** Both means of a recipe with a holdout. */

@@ -43,7 +43,9 @@ export const verifyRequestSchema = z
     response: responseSchema.exactOptional(),
     ...citedAnswerFields,
     ...originFields,
-    question: textSchema.exactOptional().describe('Accepted and ignored, so a rollout can be sent unchanged.'),
+    question: textSchema
+      .exactOptional()
+      .describe('With lexical evidence, a claim that says nothing that the question does not is a finding.'),
     grammar: z.enum(GRAMMAR_NAMES).default('snippet').describe('The citation syntax of the response.'),
     answer: z
       .enum(['first', 'last', 'whole'])
@@ -189,7 +191,7 @@ export function verifyRequested(
   evidence: 'none' | 'lexical',
   offsets: OffsetUnit = request.offsets ?? 'utf16',
 ): VerificationResult {
-  const { grammar, answer, mode, citations, tool_output } = request;
+  const { grammar, answer, mode, citations, question, tool_output } = request;
   const response = verifiedResponse(request);
   const converted = validatedAnswer(request);
   const carried = converted?.sources ?? null;
@@ -197,7 +199,7 @@ export function verifyRequested(
   const parsed = parseResponse(response, sources, { grammar, ...(answer === undefined ? {} : { answer }) });
   const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
   if (problems.length > 0) return { ok: false, problems };
-  const verification = describeResponse(response, parsed, sources, mode, evidence, citations);
+  const verification = describeResponse(response, parsed, sources, { mode, evidence, citations, question });
   const texts = {
     response,
     ...(converted === null ? {} : { original: { text: converted.text, map: converted.map } }),

@@ -206,14 +206,14 @@ export type DraftVerification =
  */
 export function verifyDraft(draft: Draft, { grammar, mode, citations }: ParseOptions): DraftVerification {
   const began = performance.now();
-  const { response, tool_output, sources: given } = draft;
+  const { question, response, tool_output, sources: given } = draft;
   const sources = readSources(tool_output === null ? { sources: given } : { tool_output });
   const parsed = parseResponse(response, sources, { grammar });
   const problems = sizeProblems(parsed, sources, tool_output === null ? 'sources' : 'tool_output');
   if (problems.length > 0) {
     return { ok: false, problems: problems.map(({ path, message }) => `${path.join('.')}: ${message}`) };
   }
-  const verification = describeResponse(response, parsed, sources, mode, 'lexical', citations);
+  const verification = describeResponse(response, parsed, sources, { mode, evidence: 'lexical', citations, question });
   return { ok: true, verification, sources: sources.list, milliseconds: performance.now() - began };
 }
 

@@ -113,7 +113,18 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
   },
   claim_states_nothing: {
     title: 'Claim that states nothing',
-    meaning: 'The claim is a question, a list of words or a refusal, which no source supports.',
+    meaning: 'The claim is a question or a list of words, which no source supports.',
+    weight: 'warning',
+  },
+  claim_abstains: {
+    title: 'Abstention with a citation',
+    meaning: 'The claim says that the sources or the writer do not know, which no source supports.',
+    weight: 'note',
+  },
+  claim_repeats_question: {
+    title: 'Claim that repeats the question',
+    meaning:
+      'Every content word of the claim is in the question. It can answer yes or no, or choose, and nothing else.',
     weight: 'warning',
   },
   claim_without_content: {

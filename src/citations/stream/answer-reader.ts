@@ -2,9 +2,16 @@
  * The interface, the claim comparison and the events that the two readers of an answer (`ElementReader`,
  * `MarkerReader`) share.
  */
+import { createAskedWords } from '../../lexical/index.ts';
 import { MAX_CLAIMS, MAX_COMPARED_CHARS } from '../../limits.ts';
 import { hasContent } from '../../text/characters.ts';
-import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from '../lexical-evidence.ts';
+import {
+  describeEvidence,
+  evidenceOf,
+  type IsAsked,
+  type LexicalEvidence,
+  reportEvidence,
+} from '../lexical-evidence.ts';
 import { citesMany, lacksContent } from '../parse.ts';
 import type { Claim, SourceSet } from '../types.ts';
 import { CitationFindings, type EventList } from './events.ts';
@@ -42,11 +49,13 @@ export type ClosedClaim = { readonly claim: Claim; readonly evidence: LexicalEvi
  */
 export class ClaimComparison {
   readonly #sources: SourceSet;
+  readonly #isAsked: IsAsked;
   #claims = 0;
   #chars = 0;
 
-  constructor(sources: SourceSet) {
+  constructor(sources: SourceSet, question?: string) {
     this.#sources = sources;
+    this.#isAsked = question === undefined ? null : createAskedWords(question);
   }
 
   /** Reports the findings of a comparison and returns its evidence; `null` if there is nothing to compare. */
@@ -59,7 +68,7 @@ export class ClaimComparison {
     if (this.#claims > MAX_CLAIMS || this.#chars > MAX_COMPARED_CHARS) return null;
     const evidence = evidenceOf(this.#sources, claim);
     if (evidence === null) return null;
-    reportEvidence(claim, evidence, findings);
+    reportEvidence(claim, evidence, this.#isAsked, findings);
     return describeEvidence(evidence);
   }
 }

@@ -47,6 +47,8 @@ export type IncrementalOptions = {
   readonly citations?: CitationPolicy;
   /** With `lexical`, each claim is compared with its sources when it closes; default `none`. */
   readonly evidence?: 'none' | 'lexical';
+  /** With lexical evidence, a claim that says nothing that the question does not is a finding. */
+  readonly question?: string;
 };
 
 /** The end of an incremental verification. */
@@ -110,7 +112,7 @@ class StreamVerifier implements IncrementalVerifier {
     this.#grammar = GRAMMARS[options.grammar ?? 'snippet'];
     this.#choice = options.answer ?? (this.#grammar.form === 'element' ? 'first' : 'whole');
     this.#names = blockTagNames(this.#grammar.form === 'element' ? this.#grammar.element : null);
-    this.#comparison = options.evidence === 'lexical' ? new ClaimComparison(options.sources) : null;
+    this.#comparison = options.evidence === 'lexical' ? new ClaimComparison(options.sources, options.question) : null;
     this.#scanner = new TagScanner(this.#text, this.#names);
     this.#blocks = new BlockState(this.#choice);
   }

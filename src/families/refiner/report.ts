@@ -10,9 +10,9 @@ export function reportRefiner(
   facts: RefinerFacts,
 ): Pick<RefinerReply, 'criteria' | 'claims' | 'statements' | 'findings' | 'finding_counts' | 'format'> {
   // Lexical findings (a number that no cited source has, a copied claim) are listed whatever judge gave the verdicts.
-  const { response, parsed, sources, evidence } = plan;
+  const { response, parsed, sources, evidence, question } = plan;
   const { mode, citations } = plan.recipe;
-  const verified = describeResponse(response, parsed, sources, mode, evidence, citations);
+  const verified = describeResponse(response, parsed, sources, { mode, evidence, citations, question });
   return {
     criteria: reportCriteria(plan, facts),
     claims: reportClaims(plan, facts, verified.claims),

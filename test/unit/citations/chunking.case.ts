@@ -54,6 +54,8 @@ const OF_CLAIMS: ReadonlySet<string> = new Set([
   'number_not_in_source',
   'name_not_in_source',
   'claim_states_nothing',
+  'claim_abstains',
+  'claim_repeats_question',
   'claim_without_content',
 ]);
 
@@ -73,8 +75,8 @@ function checkAgainstBatch(text: string, streamed: Streamed, given: IncrementalO
     parsed.claims.map((claim) => ({ ...claim, duplicate_of: null })),
   );
 
-  const { sources, mode = 'full', evidence = 'none', citations } = given;
-  const batch = describeResponse(text, parsed, sources, mode, evidence, citations);
+  const { sources, mode = 'full', evidence = 'none', citations, question } = given;
+  const batch = describeResponse(text, parsed, sources, { mode, evidence, citations, question });
   const found = batch.findings.slice(given.sources.findings.length);
   expectSame(findings.map((event) => key(event)).sort(), found.map((finding) => key(finding)).sort());
   // A finding about a citation is one about its claim. A citation without a claim has no such finding.

@@ -77,6 +77,8 @@ const LEXICAL: ReadonlySet<string> = new Set([
   'number_not_in_source',
   'name_not_in_source',
   'claim_states_nothing',
+  'claim_abstains',
+  'claim_repeats_question',
   'judge_injection_suspected',
 ]);
 

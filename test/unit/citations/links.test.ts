@@ -174,7 +174,9 @@ describe('the spelling of an address', () => {
       'citation_url_alias',
       'citation_id_unknown',
     ]);
-    expect(describeResponse(response, parsed, sourcesFromList([]), 'full', 'none').ratios.distinct_ids).toBe(1);
+    expect(
+      describeResponse(response, parsed, sourcesFromList([]), { mode: 'full', evidence: 'none' }).ratios.distinct_ids,
+    ).toBe(1);
   });
 
   it('is a finding in a cited answer too, which may hold what its vendor added', () => {

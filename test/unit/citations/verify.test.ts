@@ -37,10 +37,12 @@ describe('lexical findings, at their place in the response', () => {
       ['span, metres, bridge, 1280, strait, longest, world, 1937'],
     ],
     [
-      'claim_states_nothing',
+      'claim_abstains',
       '<snippet id=S2>The sources do not answer this.</snippet> <snippet id=S2>I don’t know how long.</snippet>',
       ['The sources do not answer this.', 'I don’t know how long.'],
     ],
+    ['claim_states_nothing', '<snippet id=S2>The sources do not answer this.</snippet>', []],
+    ['claim_abstains', '<snippet id=S1>The treaty of 1930 does not mention the bridge.</snippet>', []],
     [
       'claim_states_nothing',
       '<snippet id=S2>“How long is it?” was asked in 1930; it is 1,280 metres.</snippet> ' +
@@ -185,5 +187,53 @@ describe('a claim without a content word', () => {
     const response = `${text} [S1]`;
     const verified = verifyCitations({ response, sources: numbered, grammar: 'bracket' }, { evidence: 'none' });
     expect(verified.claims[0]?.findings).toEqual(['claim_without_content']);
+  });
+});
+
+describe('a claim that repeats the question', () => {
+  const question = 'When was the Rudby lighthouse built?';
+  const sources = [
+    { id: 'S1', text: 'The Rudby lighthouse was built in 1876.', url: 'https://one.example/' },
+    { id: 'S2', text: 'Anna Lund designed the Rudby lighthouse.', url: 'https://two.example/' },
+  ];
+
+  it.each(GRAMMAR_NAMES)('is reported in the grammar %s, at once and while it is written', (grammar) => {
+    const given = grammar === 'link' ? sources.map((source) => ({ ...source, id: source.url })) : sources;
+    const ids = [given[1]?.id ?? ''];
+    const cited = CLAIM_WRITERS[grammar]({ text: 'The Rudby lighthouse.', ids });
+    const response = `<answer>${cited} ${CLAIM_WRITERS[grammar]({ text: 'It is 1876.', ids })}</answer>`;
+    const options = { grammar, answer: 'first', question } as const;
+    const verified = verifyCitations({ response, sources: given, ...options }, { evidence: 'lexical' });
+    expect(at(response, verified, 'claim_repeats_question')).toEqual(['The Rudby lighthouse.']);
+    const verifier = createIncrementalVerifier({ sources: sourcesFromList(given), evidence: 'lexical', ...options });
+    const events = [...response].flatMap((unit) => verifier.push(unit)).concat(verifier.finish().events);
+    expect(
+      events.filter((event) => event.type === 'finding' && event.reason === 'claim_repeats_question'),
+    ).toHaveLength(1);
+  });
+
+  it.each([
+    ['1876.', question, false],
+    ['In 1876.', question, false],
+    ['Anna Lund.', question, false],
+    ['It was built.', question, true],
+    ['The.', question, false],
+    ['灯台は1876年に建てられた。', '灯台はいつ建てられましたか?', false],
+    ['Der Leuchtturm.', 'Wann wurde der Leuchtturm gebaut?', true],
+    // A choice is in the question, too: the finding says what the claim is, not that it is wrong.
+    ['The lighthouse.', 'Which is older, the lighthouse or the mill?', true],
+  ])('%s to %s: %s', (text, asked, isReported) => {
+    const response = `${text} [S1]`;
+    const verified = verifyCitations(
+      { response, sources, grammar: 'bracket', question: asked },
+      { evidence: 'lexical' },
+    );
+    expect(verified.claims[0]?.findings.includes('claim_repeats_question')).toBe(isReported);
+  });
+
+  it('is not reported where the question is unknown', () => {
+    const response = 'The Rudby lighthouse. [S1]';
+    const verified = verifyCitations({ response, sources, grammar: 'bracket' }, { evidence: 'lexical' });
+    expect(verified.finding_counts).toEqual({});
   });
 });

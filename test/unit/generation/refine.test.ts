@@ -97,7 +97,9 @@ describe('candidates', () => {
 describe('an invented citation', () => {
   const reader = () => {
     const sources = planOf().then((plan) => plan.sources);
-    return sources.then((set) => new CandidateReader(0, { sources: set, mode: 'answer_only', evidence: 'none' }));
+    return sources.then(
+      (set) => new CandidateReader(0, { sources: set, mode: 'answer_only', evidence: 'none', question: '' }),
+    );
   };
 
   it('is found by the push that ends its tag, neither earlier nor later', async () => {

@@ -42,10 +42,10 @@ describe.each(GRAMMAR_NAMES)('in the grammar %s', (grammar) => {
     expect(citations.filter((cell) => Object.values(cell.paid).some(paysInFull))).toEqual([]);
   });
 
-  it('every content hack but a citation of the topic is reported, and each pays less than the honest answer', () => {
+  it('every content hack is reported and pays less than the honest answer', () => {
     const content = cells().filter(({ changes }) => changes === 'content');
     expect(content.length).toBeGreaterThanOrEqual(15);
-    expect(content.flatMap(({ hack, isReported }) => (isReported ? [] : [hack]))).toEqual(['topic_alone']);
+    expect(content.filter(({ isReported }) => !isReported)).toEqual([]);
     expect(content.filter((cell) => Object.values(cell.paid).some(paysInFull))).toEqual([]);
   });
 

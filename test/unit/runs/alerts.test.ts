@@ -506,4 +506,22 @@ describe('alerts', () => {
     });
     expect(alertOf(alerts, 'empty_claims')?.message).toMatch(/^100 % of the cited claims state nothing/u);
   });
+
+  it.each([
+    ['claim_states_nothing', true, true],
+    ['claim_without_content', true, true],
+    // Right where the row asks for an abstention, for yes or no, or for a choice.
+    ['claim_abstains', true, false],
+    ['claim_abstains', false, true],
+    ['claim_repeats_question', true, false],
+    ['claim_repeats_question', false, true],
+  ] as const)('cited claims with %s, own criteria met: %s; empty: %s', (reason, isMet, isEmpty) => {
+    const learned = { ...GOOD, positive: isMet ? 2 : 0 } as const;
+    const alerts = counted(12, (step) =>
+      step < 5
+        ? [{ facts: factsOf(POOR), counts: { findings: {} } }]
+        : [{ facts: factsOf(learned), counts: { findings: { [reason]: 1 } } }],
+    );
+    expect(rulesOf(alerts).includes('empty_claims')).toBe(isEmpty);
+  });
 });
