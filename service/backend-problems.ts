@@ -1,7 +1,7 @@
 /** The problems of failed judgments and generations. The detail comes with the failure; it is a constant of this code, too. */
 import { type GenerationFailure, generationReason } from '../src/generation/generator.ts';
 import { type JudgeFailure, judgeReason } from '../src/judgments/protocol/failure.ts';
-import { DEFAULT_RETRY_AFTER_S, type Entry, entry } from './problem-entry.ts';
+import { DEFAULT_RETRY_AFTER_S, type Entry, entry } from '../src/wire/problem-entry.ts';
 
 export function judgeProblem(failure: JudgeFailure): Entry {
   const { budget, reason } = failure;

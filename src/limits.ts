@@ -238,6 +238,8 @@ export const MAX_WEBHOOK_ID_CHARS = 128;
 export const MAX_WEBHOOK_SIGNATURES = 16;
 /** Valid secrets of one endpoint at one time. */
 export const MAX_WEBHOOK_SECRETS = 4;
+/** Largest difference between a `webhook-timestamp` and the current time, as Standard Webhooks recommends. */
+export const WEBHOOK_TOLERANCE_S = 5 * 60;
 /** Longest time for which a secret may remain valid after its rotation. */
 export const MAX_SECRET_GRACE_S = 7 * 24 * 60 * 60;
 /** Deliveries on one page of a list. */

@@ -4,8 +4,8 @@
  * as it arrives. It runs in linear time.
  */
 
-import type { MultipartDefect } from '../../service/failures.ts';
 import { MAX_FORM_IGNORED_BYTES, MAX_FORM_PARTS, MAX_PART_HEADER_BYTES } from '../../src/limits.ts';
+import type { MultipartDefect } from '../../src/wire/request-reasons.ts';
 
 /** The body is not a valid form, and the parser cannot continue. */
 export class MultipartError extends Error {

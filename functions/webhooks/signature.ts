@@ -6,8 +6,7 @@
  * the body: the package hashes in JavaScript, needs the body as text, and accepts `12abc` as a timestamp. Tests compare
  * both.
  */
-import { MAX_WEBHOOK_ID_CHARS, MAX_WEBHOOK_SIGNATURES } from '../../src/limits.ts';
-import { WEBHOOK_TOLERANCE_S } from '../../src/wire/webhooks.ts';
+import { MAX_WEBHOOK_ID_CHARS, MAX_WEBHOOK_SIGNATURES, WEBHOOK_TOLERANCE_S } from '../../src/limits.ts';
 
 const SIGNATURE_PROBLEMS = [
   'signature_missing',

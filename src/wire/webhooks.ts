@@ -36,9 +36,6 @@ export const endpointChangeSchema = z.strictObject({
 
 export type EndpointChange = z.infer<typeof endpointChangeSchema>;
 
-/** Largest difference between a `webhook-timestamp` and the current time, as Standard Webhooks recommends. */
-export const WEBHOOK_TOLERANCE_S = 5 * 60;
-
 /** How long a secret stays valid after its rotation, unless the request says otherwise. */
 const DEFAULT_SECRET_GRACE_S = 24 * 60 * 60;
 

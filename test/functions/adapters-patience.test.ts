@@ -2,10 +2,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ADAPTER_RETRY_WINDOW_MS } from '../../functions/http/adapters/adapter-scoring.ts';
 import type { Backends } from '../../service/backends/configured.ts';
-import { DEFAULT_RETRY_AFTER_S } from '../../service/problem-entry.ts';
 import { SCORING_DEADLINE_MS } from '../../service/score.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { CALLER_DEADLINE_MS } from '../../src/judgments/obtain.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../src/wire/problem-entry.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf } from './adapters-trainers.ts';
 import { problemOf, send } from './api.ts';
 import { replaceParts } from './worker.ts';

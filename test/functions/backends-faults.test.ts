@@ -4,8 +4,8 @@
  */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_RETRY_AFTER_S } from '../../service/problem-entry.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../src/wire/problem-entry.ts';
 import { DIALECTS, type FaultRow, SERVER_FAULTS, STUB_CANARY, STUB_MODEL } from '../contract/backend-faults.ts';
 import { familyScoreOf, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, send } from './api.ts';
 import { stubBackends } from './stub-judges.ts';

@@ -1,5 +1,5 @@
 /** docs/reference/troubleshooting.md has one entry for every machine-readable reason of the code, and no other. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TASK_FAILURE_REASONS } from '../../../functions/batches/batch-messages.ts';
@@ -110,6 +110,22 @@ const modelFailures = [
   judgeFailureOf(backendFault('reply_invalid', '')),
   generationFailureOf(backendFault('reply_too_large', '')),
 ];
+
+it('a reason of a request is declared in one row', () => {
+  const sources = globSync('{src,service,functions,hosts,lib,cli,dashboard}/**/*.{ts,tsx}', { cwd: root });
+  const texts = sources.map((path) => [path, read(path)] as const);
+  const row = /^ {2}(?<reason>\w+): \(/gmu;
+  const ROWS = 'src/wire/request-reasons.ts';
+  const [, table = ''] = read(ROWS).split('REQUEST_REASONS = {\n');
+  const reasons = [...table.slice(0, table.indexOf('\n}')).matchAll(row)].map(({ groups }) => groups?.['reason'] ?? '');
+  expect(reasons.length).toBeGreaterThan(50);
+  for (const reason of reasons) {
+    // The key of a type or of a table.
+    const declared = new RegExp(`^ {2}(?:readonly )?${reason}: (?:unknown|\\{ readonly|\\()`, 'mu');
+    const places = texts.flatMap(([path, text]) => (declared.test(text) ? [path] : []));
+    expect(places, reason).toEqual([ROWS]);
+  }
+});
 
 describe('the page of reasons', () => {
   it('has one entry for every reason, and no other', () => {
