@@ -18,6 +18,7 @@ const attempts = process.env['CI'] === undefined ? {} : { retry: 1 };
 const ofProcesses = {
   environment: 'node',
   ...attempts,
+  globalSetup: './test/e2e/bundled-cli.ts',
   // They start many processes of the same sources.
   env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '.cache/compiled') },
   testTimeout: 120_000,
@@ -53,8 +54,8 @@ const ofProperties = { setupFiles: ['./test/unit/property-seed.ts'], provide: { 
 
 export default defineConfig({
   test: {
-    // Two workers where tests compute: Vitest leaves one processor out, which is half of a small machine. Three and
-    // four where they also wait.
+    // Vitest leaves one processor out, which is half of a small machine. `functions` and `e2e` run side by side
+    // (scripts/suites.ts), and the tests of `e2e` also wait.
     // Request logs of tests that pass are noise.
     silent: 'passed-only',
     projects: [
@@ -89,7 +90,7 @@ export default defineConfig({
           name: 'e2e',
           ...ofProcesses,
           fileParallelism: true,
-          maxWorkers: 4,
+          maxWorkers: 3,
           include: ['test/e2e/**/*.test.ts'],
         },
       },

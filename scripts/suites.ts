@@ -1,5 +1,5 @@
 /**
- * `node scripts/suites.ts fast|slow|total`: runs test suites one after the other, prints the time of each, and ends with
+ * `node scripts/suites.ts fast|slow|total`: runs test suites, some side by side, prints the time of each, and ends with
  * the line `N passed, N failed`. `total` runs nothing and adds up the results of the last fast and slow runs.
  */
 import { spawn } from 'node:child_process';
@@ -31,7 +31,8 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
     { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false },
     { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
     vitest('unit'),
-    vitest('functions'),
+    // The processes of e2e wait for one another half of their time.
+    { ...vitest('functions'), beside: true },
     { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false, beside: true },
     vitest('e2e'),
   ],

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../clients/typescript/client.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import type { AgentResponse } from '../../src/wire/agent-reply.ts';
-import { citeward, jsonLines, runScript } from './processes.ts';
+import { citeward, jsonLines, runCiteward } from './processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from './sandbox-server.ts';
 import { SCRIPTED_MODEL, type ScriptedModel, type ScriptedTurn, startScriptedModel } from './scripted-model.ts';
 
@@ -195,7 +195,7 @@ describe('without its sandbox', () => {
       { id: 'b', messages: [] },
       { id: 'c', question: 'program', note: 'nothing to score by' },
     ];
-    const ran = await runScript('cli/main.ts', {
+    const ran = await runCiteward({
       args: ['agent', '-', '--json', '--url', worker.url],
       stdin: rows.map((row) => `${JSON.stringify(row)}\n`),
     });

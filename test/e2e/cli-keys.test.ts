@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../clients/typescript/index.ts';
 import { startLocalWorker } from '../../scripts/local-worker.ts';
-import { citeward, runScript } from './processes.ts';
+import { citeward, runCiteward } from './processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 
@@ -37,14 +37,14 @@ test('a Worker accepts a key of `citeward keys add` and no other', async () => {
   const guarded = await startLocalWorker({ variables: {}, variablesFile: file, deadline_ms: 60_000 });
   try {
     const scoreWith = (key: string) =>
-      runScript('cli/main.ts', { args: ['score', EXAMPLES, '--url', guarded.url], env: { CITEWARD_KEY: key } });
+      runCiteward({ args: ['score', EXAMPLES, '--url', guarded.url], env: { CITEWARD_KEY: key } });
     expect(await scoreWith(trainer.stdout.trim())).toMatchObject({ code: 0 });
     const other = await scoreWith(`cw_${'A'.repeat(43)}`);
     expect(other).toMatchObject({ code: 1, stdout: '' });
     expect(other.stderr).toContain('401 key_unknown');
     expect((await scoreWith('')).stderr).toContain('401 key_missing');
     expect((await scoreWith(reader.stdout.trim())).stderr).toContain('403 scope_missing');
-    const verified = await runScript('cli/main.ts', {
+    const verified = await runCiteward({
       args: ['verify', EXAMPLES, '--url', guarded.url],
       env: { CITEWARD_KEY: reader.stdout.trim() },
     });
@@ -60,7 +60,7 @@ test('a Worker makes, lists and revokes keys of projects, and says who did', asy
   const operator = await citeward('keys', 'add', 'boss', '--scopes', 'verify,score,admin', '--file', file);
   const guarded = await startLocalWorker({ variables: {}, variablesFile: file, deadline_ms: 60_000 });
   const withKey = (key: string, ...args: string[]) =>
-    runScript('cli/main.ts', { args: [...args, '--url', guarded.url], env: { CITEWARD_KEY: key.trim() } });
+    runCiteward({ args: [...args, '--url', guarded.url], env: { CITEWARD_KEY: key.trim() } });
   const asOperator = (...args: string[]) => withKey(operator.stdout, ...args);
   try {
     const made = await asOperator('keys', 'add', 'trainer', '--project', 'search', '--expires', '90d');
@@ -105,7 +105,7 @@ test('a project is erased with a count of what is left, and another one keeps ev
   const operator = await citeward('keys', 'add', 'boss', '--scopes', 'verify,score,batch,admin', '--file', file);
   const guarded = await startLocalWorker({ variables: {}, variablesFile: file, deadline_ms: 60_000 });
   const withKey = (key: string, ...args: string[]) =>
-    runScript('cli/main.ts', { args: [...args, '--url', guarded.url], env: { CITEWARD_KEY: key.trim() } });
+    runCiteward({ args: [...args, '--url', guarded.url], env: { CITEWARD_KEY: key.trim() } });
   const asOperator = (...args: string[]) => withKey(operator.stdout, ...args);
   const own = (key: string) => createClient({ url: new URL(guarded.url), key: key.trim() });
   const add = async (project: string) =>

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { favourableCompletion } from './favourable-judge.ts';
-import { citeward, jsonLines, runScript } from './processes.ts';
+import { citeward, jsonLines, runCiteward } from './processes.ts';
 
 const MODEL = 'qwen3-4b';
 let directory: string;
@@ -112,7 +112,7 @@ describe('--backends', () => {
   test('names several judges, whose secrets are variables of the environment', async () => {
     const [file, settings] = [await rowsFile('named.jsonl', ROW), join(directory, 'backends.json')];
     await writeFile(settings, JSON.stringify(backends()));
-    const ended = await runScript('cli/main.ts', {
+    const ended = await runCiteward({
       args: ['score', file, '--json', '--judges', 'qwen,lexical', '--backends', settings],
       env: { MODEL_KEY: 'secret' },
     });

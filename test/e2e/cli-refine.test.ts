@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../clients/typescript/client.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { citeward, jsonLines, root, runScript } from './processes.ts';
+import { citeward, jsonLines, root, runCiteward } from './processes.ts';
 
 const ROW = {
   id: 'aare',
@@ -82,7 +82,7 @@ afterAll(async () => {
 });
 
 const refineHere = (args: readonly string[], rows: readonly string[], env: Record<string, string> = {}) =>
-  runScript('cli/main.ts', { args: ['refine', '-', ...args], stdin: rows.map((row) => `${row}\n`), env });
+  runCiteward({ args: ['refine', '-', ...args], stdin: rows.map((row) => `${row}\n`), env });
 const refineThere = (...args: string[]) => refineHere(['--url', worker.url, ...args], [JSON.stringify(ROW)]);
 
 describe('in this process', () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runScript } from './processes.ts';
+import { runCiteward } from './processes.ts';
 
 const SECRET = `whsec_${Buffer.from('s'.repeat(32)).toString('base64')}`;
 const ALERT = {
@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const watch = (env: Readonly<Record<string, string>>) =>
-  runScript('cli/main.ts', { args: ['runs', 'watch', 'r', '--url', url, '--webhook', `${url}/hook`, '--json'], env });
+  runCiteward({ args: ['runs', 'watch', 'r', '--url', url, '--webhook', `${url}/hook`, '--json'], env });
 
 test('an active alert reaches the receiver, once more after a failure, and the exit code stays 3', async () => {
   const ended = await watch({ CITEWARD_WEBHOOK_SECRET: SECRET, WEBHOOK_ALLOW_LOOPBACK: 'true' });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { citeward, jsonLines, runScript } from './processes.ts';
+import { citeward, jsonLines, runCiteward } from './processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const START_MS = 60_000;
@@ -159,7 +159,7 @@ describe('bad lines', () => {
     'are named one by one, and the other lines are scored: %s',
     async (where) => {
       const url = where === 'in this process' ? [] : ['--url', worker.url];
-      const ended = await runScript('cli/main.ts', { args: ['score', '-', '--json', ...url], stdin: pieces });
+      const ended = await runCiteward({ args: ['score', '-', '--json', ...url], stdin: pieces });
       expect(ended.code).toBe(1);
       expect(jsonLines(ended.stdout).map(({ line, id }) => [line, id])).toEqual([
         [1, 'a'],

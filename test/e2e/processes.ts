@@ -5,6 +5,12 @@ import { resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
 
+/**
+ * The command line, bundled (bundled-cli.ts), relative to the repository. It is as deep as the files of a command, which
+ * find the files that they read by their own place.
+ */
+export const BUNDLED_CLI = '.cache/cli/bundled/main.js';
+
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 export type Start = {
@@ -41,8 +47,13 @@ export async function runScript(script: string, { args, nodeArgs = [], stdin = [
 }
 
 /** Runs `citeward`. */
-export function citeward(...args: string[]): Promise<Ended> {
-  return runScript('cli/main.ts', { args });
+export function citeward(...args: readonly string[]): Promise<Ended> {
+  return runCiteward({ args });
+}
+
+/** Runs `citeward` with standard input or variables of the environment. */
+export function runCiteward(start: Start): Promise<Ended> {
+  return runScript(BUNDLED_CLI, start);
 }
 
 /** JSON lines of standard output. */

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { batchSchema } from '../../src/wire/batches/batch.ts';
-import { citeward, jsonLines, root, runScript } from '../e2e/processes.ts';
+import { citeward, jsonLines, root, runCiteward, runScript } from '../e2e/processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const START_MS = 60_000;
@@ -137,7 +137,7 @@ describe('from submitting to fetching', () => {
     const rows = await manyRows(400);
     const path = await write('large.jsonl', rows);
     expect((await stat(path)).size).toBeGreaterThan(2_000_000);
-    const ended = await runScript('cli/main.ts', {
+    const ended = await runCiteward({
       args: ['batch', 'submit', '-', '--url', worker.url, '--part-size', '1', '--fetch', '--output', at('parts.jsonl')],
       stdin: [await readFile(path)],
     });

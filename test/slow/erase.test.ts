@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { begin, openAi, requestLines } from '../e2e/batch-client.ts';
-import { citeward, type Ended, runScript } from '../e2e/processes.ts';
+import { citeward, type Ended, runCiteward } from '../e2e/processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const RUNS = 150;
@@ -48,7 +48,7 @@ const start = async (): Promise<void> => {
   });
 };
 const withKey = (key: string, ...args: string[]): Promise<Ended> =>
-  runScript('cli/main.ts', { args: [...args, '--url', worker.url], env: { CITEWARD_KEY: key.trim() } });
+  runCiteward({ args: [...args, '--url', worker.url], env: { CITEWARD_KEY: key.trim() } });
 
 // For each attempt: a second one must not find the Worker of the first.
 beforeEach(async () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { citeward, type Ended, jsonLines, runScript } from '../e2e/processes.ts';
+import { citeward, type Ended, jsonLines, runCiteward } from '../e2e/processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const KEY = 'sk-test';
@@ -177,7 +177,7 @@ describe('the lexical judge', () => {
   });
 
   test('without rows there is no report', async () => {
-    const ended = await runScript('cli/main.ts', { args: ['judge', 'check', '-', '--json'], stdin: ['\n'] });
+    const ended = await runCiteward({ args: ['judge', 'check', '-', '--json'], stdin: ['\n'] });
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toContain('the input has no rows');
   });
@@ -261,7 +261,7 @@ describe('a model server', () => {
 
   function check(path: string, ...flags: string[]): Promise<Ended> {
     const args = ['judge', 'check', path, '--url', url, '--model', 'judge', ...flags];
-    return runScript('cli/main.ts', { args, env: { VLLM_API_KEY: KEY } });
+    return runCiteward({ args, env: { VLLM_API_KEY: KEY } });
   }
 
   /** Four criteria: one of its own and the three static ones. */
@@ -374,7 +374,7 @@ describe('a model server', () => {
       JSON.stringify([{ judge: 'lexical' }, { name: 'mild', url, model: 'judge', key_env: 'JUDGE_KEY' }]),
     );
     const args = ['judge', 'check', path, '--compare', judges, '--replicates', '2', '--json'];
-    const ended = await runScript('cli/main.ts', { args, env: { JUDGE_KEY: KEY } });
+    const ended = await runCiteward({ args, env: { JUDGE_KEY: KEY } });
     expect(ended.code).toBe(0);
     // The model finds every claim supported.
     const [report] = jsonLines(ended.stdout);
