@@ -1,5 +1,5 @@
 /**
- * Lets one server at a time use a state folder. The lock is SQLite's lock of a file, which the operating system
+ * Lets one process at a time use a state folder. The lock is SQLite's lock of a file, which the operating system
  * releases when the process ends, however it ends.
  */
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { ServeError } from './serve-error.ts';
 /** SQLITE_BUSY */
 const BUSY = 5;
 
-/** @throws ServeError if another server uses the folder, or if its file system cannot lock files. */
+/** @throws ServeError if another process uses the folder, or if its file system cannot lock files. */
 export function lockState(state: string): { close(): void } {
   const database = new DatabaseSync(join(state, 'lock.sqlite'));
   try {
@@ -18,9 +18,9 @@ export function lockState(state: string): { close(): void } {
   } catch (error) {
     database.close();
     if (error instanceof Error && 'errcode' in error && error.errcode === BUSY) {
-      throw new ServeError(`another server uses the state folder ${state}`, 'Stop it, or choose another with --state.');
+      throw new ServeError(`another process uses the folder ${state}`, 'Stop it, or choose another with --state.');
     }
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ServeError(`cannot lock the state folder ${state}: ${reason}`, 'Choose a local disk with --state.');
+    throw new ServeError(`cannot lock the folder ${state}: ${reason}`, 'Choose a local disk with --state.');
   }
 }

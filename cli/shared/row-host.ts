@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createLocalClient, type RowClient } from '../../hosts/memory/local-client.ts';
 import { createMemoryHost, type MemoryHost, NO_MODELS } from '../../hosts/memory/memory-host.ts';
 import { fileStore } from '../../lib/node.ts';
+import { ServeError } from '../../serve/serve-error.ts';
 import { readBackends } from '../../service/backends/settings.ts';
 import type { BackendsConfig } from '../../service/backends/settings-schema.ts';
 import { CHAT_DIALECTS } from '../../src/judgments/chat-dialects.ts';
@@ -203,13 +204,21 @@ function backendsOf(path: string, text: string): BackendsConfig {
 
 const JUDGMENTS_FILE = 'judgments.jsonl';
 
-/** @throws RunError if the folder cannot be used, or holds a file of another kind. */
+/**
+ * The store of a folder, which no other process uses until this one ends.
+ * @throws RunError if the folder cannot be used, or holds a file of another kind.
+ */
 async function stateIn(directory: string): Promise<JudgmentStore> {
   try {
     await mkdir(directory, { recursive: true });
+    // Imported here, because most calls keep nothing.
+    const { lockState } = await import('../../serve/state-lock.ts');
+    const lock = lockState(directory);
+    process.once('exit', () => lock.close());
     return await fileStore(join(directory, JUDGMENTS_FILE));
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    if (error instanceof ServeError) throw new RunError(`--state: ${error.message}`, error.hint);
     throw new RunError(`--state: ${error.message}`, 'Give another folder, or move the file away.');
   }
 }

@@ -1,9 +1,10 @@
 /** `citeward` judges with a model on a server, without a Worker: --judge-url, --backends, --state. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lockState } from '../../serve/state-lock.ts';
 import { favourableCompletion } from './favourable-judge.ts';
 import { citeward, jsonLines, runCiteward } from './processes.ts';
 
@@ -71,6 +72,21 @@ describe('--judge-url', () => {
     expect(keys.length).toBe(2);
     expect(again.stderr).toContain(`0 calls of a model · 4 judgments from ${join(directory, 'state')}`);
     expect(jsonLines(again.stdout)[0]).toMatchObject({ reward: one?.['reward'], judgments: [{ cached: true }, {}] });
+  });
+
+  test('--state is refused while another process uses the folder, before any judge call', async () => {
+    const state = join(directory, 'in-use');
+    await mkdir(state);
+    const file = await rowsFile('in-use.jsonl', { ...ROW, question: 'Whose turn?' });
+    const score = () => citeward('score', file, '--judge-url', url, '--judge-model', MODEL, '--state', state);
+    const lock = lockState(state);
+    const calls = keys.length;
+    const refused = await score();
+    lock.close();
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain(`another process uses the folder ${state}`);
+    expect(keys.length).toBe(calls);
+    expect(await score()).toMatchObject({ code: 0 });
   });
 
   test('a model that fails leaves the row without a reward, and the reason is that of a Worker', async () => {

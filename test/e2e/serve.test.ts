@@ -163,7 +163,7 @@ it('says what prevents its start', async () => {
   const messages = failures.map(({ stderr }) => stderr.split('\n').filter((line) => line.startsWith('citeward: ')));
   expect(messages).toEqual([
     [`citeward: port ${port} of 127.0.0.1 is in use by another process`],
-    [expect.stringMatching(/^citeward: another server uses the state folder /u)],
+    [expect.stringMatching(/^citeward: another process uses the folder /u)],
     [expect.stringMatching(/^citeward: other machines can reach 0\.0\.0\.0: the settings need API_KEYS/u)],
     ['citeward: setting DESKS: expected a whole number from 1 to 1024'],
     ['citeward: --var: expected NAME=VALUE, got "DESKS"'],
