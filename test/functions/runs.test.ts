@@ -674,6 +674,26 @@ describe('what a trainer knows of a rollout', () => {
     expect((await detailOf('copied')).steps).toEqual(steps);
   });
 
+  it('comes with the own criteria from scores, groups and batches, also where the recipe pays nothing for them', async () => {
+    const recipe = { base: 'refiner-rl-balanced', citation_weight: 1 };
+    const own = { ...ROLLOUT, recipe };
+    // Without a run they are not asked for.
+    const { criteria } = await score(own);
+    expect(new Set(criteria?.map((one) => one.score))).toEqual(new Set([null]));
+    await score({ ...own, run: { id: 'all', step: 0, group: 'score', sample: 0 } });
+    const batch = line('b', { ...own, run: { id: 'all', step: 0, group: 'batch', sample: 0 } });
+    expect((await ended((await submit(batch)).id)).request_counts).toMatchObject({ completed: 1 });
+    const { response, ...shared } = own;
+    const group = { id: 'all', step: 0, group: 'group' };
+    await ok(groupResponseSchema, send(post('/v1/groups', { ...shared, responses: [response, response], run: group })));
+    const file = (await (await get('/v1/runs/all/export')).text()).trimEnd().split('\n');
+    const measured = file.flatMap((text) => {
+      const { rollout } = JSON.parse(text);
+      return rollout === undefined ? [] : [rollout.counts.criteria];
+    });
+    expect(measured).toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^p\+p\+n/u)));
+  });
+
   it('needs a run, which keeps it', async () => {
     expect(await wrongFields(await send(post('/v1/score', { ...ROLLOUT, outcome: 1 })))).toEqual(['outcome']);
     const { response, ...shared } = ROLLOUT;
