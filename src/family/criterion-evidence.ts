@@ -1,4 +1,4 @@
-/** What a criterion's score counts, given the evidence that the judge quoted for it. Imports no schema. */
+/** What a criterion's score and a claim's support count, given what the judge quoted for them. Imports no schema. */
 import type { QuoteEvidence } from '../judgments/kinds/rubric/answer-quote.ts';
 
 /** The recipe field that says what a score without a verified quote counts. */
@@ -15,4 +15,20 @@ export function countedScore({ score, evidence }: Judged, rule: EvidenceRule | n
 export function sharedEvidence(judged: readonly Judged[]): { readonly evidence?: QuoteEvidence } {
   const evidence = judged[0]?.evidence;
   return evidence !== undefined && judged.every((one) => one.evidence === evidence) ? { evidence } : {};
+}
+
+/** The recipe field that says what support behind an unverified quote counts. */
+export type QuoteRule = { readonly unverified_quote?: 'keep' | 'zero' };
+
+type Quoted = { readonly support: number; readonly quote?: 'verified' | 'unverified' };
+
+/** The support, or 0 if the recipe zeroes it because no cited source contains the judge's quote. */
+export function countedSupport({ support, quote }: Quoted, rule: QuoteRule | null): number {
+  return rule?.unverified_quote === 'zero' && quote === 'unverified' ? 0 : support;
+}
+
+/** The check of a quote that several judges share; nothing if they differ. */
+export function sharedQuote(quoted: readonly Quoted[]): Pick<Quoted, 'quote'> {
+  const quote = quoted[0]?.quote;
+  return quote !== undefined && quoted.every((one) => one.quote === quote) ? { quote } : {};
 }

@@ -50,5 +50,7 @@ export const criterionScoreSchema: z.ZodType<number> = z.literal([0, 1, 2]);
 export const supportSchema: z.ZodType<number> = z.literal([0, 0.5, 1]);
 // Of a judge that was asked to quote the answer, for a score above 0.
 export const evidenceSchema = z.enum(['verified', 'unverified', 'missing']);
+// `unverified`: no cited source contains the judge's quote. Absent if no quote was asked for or given.
+export const quoteSchema = z.enum(['verified', 'unverified']);
 export const finishReasonFactSchema = z.string().max(MAX_NAME_CHARS).nullable();
 export const uncitedFactSchema = z.strictObject({ cited: z.literal(false), needs_citation: z.boolean() });

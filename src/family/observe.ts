@@ -1,5 +1,6 @@
 /** Reads judgments into facts: the verdicts of a judgment, or the reason why they are missing. */
 import type { JudgmentOutcome } from '../judgments/judgment.ts';
+import type { CitationVerdicts } from '../judgments/kinds/citations/citations.ts';
 import type { JudgmentKind } from '../judgments/kinds/names.ts';
 import { answersRequest, completedVerdicts, type JudgmentRequest, type Verdicts } from '../judgments/kinds/registry.ts';
 import type { CriterionVerdict } from '../judgments/kinds/rubric/rubric.ts';
@@ -65,6 +66,13 @@ export function criterionVerdicts(
     }
   }
   return scored([...scores].sort(([a], [b]) => a - b).map(([, verdict]) => verdict));
+}
+
+/** The check of the judge's quote for a claim; nothing if there was no support to quote. */
+export function quoteFact(quote: CitationVerdicts['claims'][number]['quote']): {
+  readonly quote?: 'verified' | 'unverified';
+} {
+  return quote === 'absent' ? {} : { quote: quote === 'unverified' ? quote : 'verified' };
 }
 
 /** The observed value, changed by `read`; a missing value keeps its reason. */

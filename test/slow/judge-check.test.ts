@@ -319,6 +319,8 @@ describe('a model server', () => {
     const path = await fileOf('failing.jsonl', rows);
     const ended = await check(path, '--replicates', '0');
     expect(ended.code).toBe(1);
+    // The server supports the claim and quotes nothing.
+    expect(ended.stdout).toMatch(/^quotes of judge: 1 of 1 supported claim unverified \(100\.0%\)$/m);
     const tables = tablesOf(ended.stdout);
     const criteria = tables.get('Criteria: each way of judging compared with the joint one') ?? [];
     // A reply that cannot be read is asked for once more: three calls for two questions.

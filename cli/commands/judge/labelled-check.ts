@@ -3,6 +3,7 @@
  * seeds. Keeps the verdicts; src/labels/ computes the figures.
  */
 import { createHash } from 'node:crypto';
+import type { Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import { rubricCalls } from '../../../src/judgments/kinds/rubric/rubric-calls.ts';
 import { type Way, type WayOfAsking, waysOfAsking } from '../../../src/labels/label-probes.ts';
 import { labelRequest, levelOfVerdict } from '../../../src/labels/label-request.ts';
@@ -27,7 +28,12 @@ export type LabelledJudging = {
   readonly measured: JudgingReport;
   readonly ways: Readonly<Partial<Record<Way, JudgingReport>>>;
   readonly again: readonly JudgingReport[];
+  /** The judge's quotes for supported claims in the measured way; `null` = no claim got support. */
+  readonly quotes: QuoteCounts | null;
 };
+
+/** `unverified`: no cited source contains the quote, it leaves out what changes its meaning, or it is empty. */
+export type QuoteCounts = { readonly supported: number; readonly unverified: number; readonly share: number };
 
 export class LabelledCheck {
   readonly #judge: CheckedJudge;
@@ -35,6 +41,8 @@ export class LabelledCheck {
   readonly #measured: MeasuredJudge;
   readonly #ways = new Map<Way, MeasuredJudge>();
   readonly #again: readonly MeasuredJudge[];
+  #supported = 0;
+  #unverified = 0;
 
   /**
    * @param replicates how many times a row is judged again; a deterministic judge gets no repetition.
@@ -55,7 +63,12 @@ export class LabelledCheck {
       usual.kind === 'rubric' && template !== null ? rubricCalls(usual, { judging: 'joint', template }) : [];
     const request = call?.request ?? usual;
     const { measured, others } = waysOfAsking(row, request, this.#judge);
-    const { verdict, cut } = await this.#ask(this.#measured, row, measured, cited);
+    const { verdict, verdicts: given, cut } = await this.#ask(this.#measured, row, measured, cited);
+    for (const { support, quote } of given?.kind === 'citations' ? given.claims : []) {
+      if (support === 0) continue;
+      this.#supported++;
+      if (quote === 'unverified') this.#unverified++;
+    }
     const ways: Partial<Record<Way, number | null>> = {};
     // Ways of asking see the same sources only if nothing is cut.
     for (const other of this.#quick || cut ? [] : others) {
@@ -75,15 +88,15 @@ export class LabelledCheck {
     row: LabelledRow,
     { request, position }: WayOfAsking,
     cited: ReadonlySet<number>,
-  ): Promise<{ readonly verdict: number | null; readonly cut: boolean }> {
+  ): Promise<{ readonly verdict: number | null; readonly verdicts: Verdicts | null; readonly cut: boolean }> {
     const fitted = judge.fit(request, cited);
     if (!fitted.ok) {
       judge.fail(fitted.failure.reason);
-      return { verdict: null, cut: false };
+      return { verdict: null, verdicts: null, cut: false };
     }
     const verdicts = await judge.ask(fitted.request);
     const verdict = verdicts === null ? null : levelOfVerdict(row, verdicts, position);
-    return { verdict, cut: fitted.cuts.length > 0 };
+    return { verdict, verdicts, cut: fitted.cuts.length > 0 };
   }
 
   get judging(): LabelledJudging {
@@ -91,6 +104,10 @@ export class LabelledCheck {
       measured: this.#measured.report,
       ways: Object.fromEntries([...this.#ways].map(([way, judge]) => [way, judge.report])),
       again: this.#again.map(({ report }) => report),
+      quotes:
+        this.#supported === 0
+          ? null
+          : { supported: this.#supported, unverified: this.#unverified, share: this.#unverified / this.#supported },
     };
   }
 }

@@ -6,6 +6,7 @@ import {
   type CheckReport,
   type ComparisonFigures,
   type CriteriaFigures,
+  type JudgeReport,
   judgingReportsOf,
   type KindFigures,
   type LabelledFigures,
@@ -25,6 +26,7 @@ export function readingsOf(report: CheckReport): string[] {
           ...(only.criteria === null ? [] : criteriaReadings(only.criteria)),
           ...(only.labelled === null ? [] : labelledReadings(only.labelled)),
         ]),
+    ...report.judges.flatMap(quoteReading),
     ...report.differences.map(differenceReading),
     ...failureReading(judgingReportsOf(report)),
     ...cutReading(report.rows.cut),
@@ -64,6 +66,16 @@ function costAgainst(joint: JudgingReport, other: JudgingReport): string {
   const [some, base] = [other.tokens, joint.tokens];
   if (some === null || base === null || base.prompt_tokens === 0) return calls;
   return `${calls}, ${times(some.prompt_tokens, base.prompt_tokens)} the prompt tokens`;
+}
+
+/** The quotes of each judge. A figure of its own, so that it is said of several judges too. */
+function quoteReading({ name, labelled }: JudgeReport): string[] {
+  const quotes = labelled?.judging.quotes ?? null;
+  if (quotes === null) return [];
+  const { supported, unverified, share } = quotes;
+  return [
+    `quotes of ${name}: ${unverified} of ${countOf(supported, 'supported claim')} unverified (${percentText(share)})`,
+  ];
 }
 
 function labelledReadings({ kinds, advantages }: LabelledFigures): string[] {

@@ -1,5 +1,5 @@
 /** Computes the dr-tulu reward from facts and a recipe. Pure. Both compat modes use this formula. */
-import { countedScore } from '../../family/criterion-evidence.ts';
+import { countedScore, countedSupport } from '../../family/criterion-evidence.ts';
 import type { Observed } from '../../family/facts.ts';
 import type { Component, UnscoredReason } from '../../family/score.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
@@ -27,12 +27,16 @@ function isPenalised(finishReason: string | null, recipe: DrTuluRecipe): boolean
 type Term = { readonly value: number } | { readonly reason: UnscoredReason };
 
 /** Mean F1 over claims and uncited parts, [0, 1]; 0 without any. */
-function claimF1(statements: readonly DrTuluStatementFact[]): number {
+function claimF1(statements: readonly DrTuluStatementFact[], recipe: DrTuluRecipe): number {
   let sum = 0;
   for (const statement of statements) {
-    if (!statement.cited) sum += statement.needs_citation ? 0 : 1;
-    else if (statement.support + statement.relevance > 0) {
-      sum += (2 * statement.support * statement.relevance) / (statement.support + statement.relevance);
+    if (!statement.cited) {
+      sum += statement.needs_citation ? 0 : 1;
+      continue;
+    }
+    const support = countedSupport(statement, recipe);
+    if (support + statement.relevance > 0) {
+      sum += (2 * support * statement.relevance) / (support + statement.relevance);
     }
   }
   return statements.length === 0 ? 0 : sum / statements.length;
@@ -63,7 +67,7 @@ export function composeDrTulu(facts: DrTuluFacts, recipe: DrTuluRecipe): DrTuluS
     : none;
   const citation = facts.has_answer
     ? term(facts.citation, ({ statements, valid_id_ratio }) =>
-        statements.length === 0 ? 0 : CLAIM_SHARE * claimF1(statements) + VALID_ID_SHARE * valid_id_ratio,
+        statements.length === 0 ? 0 : CLAIM_SHARE * claimF1(statements, recipe) + VALID_ID_SHARE * valid_id_ratio,
       )
     : none;
   const searchTurns = searchTurnsTerm(facts.queries, recipe.search_turns_bound);
@@ -101,7 +105,7 @@ export function composeDrTulu(facts: DrTuluFacts, recipe: DrTuluRecipe): DrTuluS
     },
     details: {
       compat: facts.compat,
-      claim_f1: facts.citation.status === 'scored' ? claimF1(facts.citation.observed.statements) : null,
+      claim_f1: facts.citation.status === 'scored' ? claimF1(facts.citation.observed.statements, recipe) : null,
       valid_id_ratio: facts.citation.status === 'scored' ? facts.citation.observed.valid_id_ratio : null,
       queries: facts.queries,
     },

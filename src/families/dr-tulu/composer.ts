@@ -31,6 +31,7 @@ const FIELDS = {
   template: 'measure',
   evidence: 'measure',
   unverified_evidence: 'compose',
+  unverified_quote: 'compose',
   rubric_weight: 'compose',
   citation_weight: 'compose',
   format_weight: 'compose',
@@ -71,6 +72,14 @@ export function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null
 /** The measure fields that change the rubric judgments only. */
 const OF_RUBRIC: ReadonlySet<string> = new Set(['judging', 'batch', 'template', 'evidence']);
 
+/** Whether supported claims were recorded without the check of the judge's quotes. */
+function lacksQuotes({ citation }: DrTuluFacts): boolean {
+  return (
+    citation.status === 'scored' &&
+    citation.observed.statements.some((one) => one.cited && one.support > 0 && one.quote === undefined)
+  );
+}
+
 export const drTuluComposer = withVotes(
   withTerms(
     withJudgeOptions({
@@ -103,6 +112,9 @@ export const drTuluComposer = withVotes(
               return OF_RUBRIC.has(field) ? rubric : field !== 'judge_options' || rubric || citation;
             },
           })),
+        ...(after.unverified_quote === 'zero'
+          ? [{ name: 'citation.quote', isOpen: (facts: DrTuluFacts) => lacksQuotes(facts) }]
+          : []),
         ...finishReasonGaps<DrTuluFacts>({
           before: before.non_stop_penalty.enabled,
           after: after.non_stop_penalty.enabled,

@@ -8,6 +8,7 @@ import {
   finishReasonFactSchema,
   type ObservedIn,
   observedSchema,
+  quoteSchema,
   shareFactSchema,
   supportSchema,
   uncitedFactSchema,
@@ -42,7 +43,13 @@ const ownFactsSchema = z.strictObject({
       // support it.
       statements: z.array(
         z.discriminatedUnion('cited', [
-          z.strictObject({ cited: z.literal(true), support: supportSchema, relevance: shareFactSchema }),
+          z.strictObject({
+            cited: z.literal(true),
+            support: supportSchema,
+            relevance: shareFactSchema,
+            // Only if the recipe has `unverified_quote`.
+            quote: quoteSchema.exactOptional(),
+          }),
           uncitedFactSchema,
         ]),
       ),

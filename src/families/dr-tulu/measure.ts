@@ -1,5 +1,5 @@
 /** Derives the facts of a dr-tulu rollout from its plan and judgments. A missing judgment becomes its reason. */
-import { criterionVerdicts, mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
+import { criterionVerdicts, mapObserved, quoteFact, scored, unscored, verdictsOf } from '../../family/observe.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
 import type { DrTuluPlan } from './plan.ts';
@@ -50,7 +50,9 @@ function measureCitation(plan: DrTuluPlan, outcome: JudgmentOutcome | undefined)
       const verdict = claims[planned.claim];
       if (verdict === undefined) throw new Error('measureDrTulu: no verdict on a claim although the reply was checked');
       const helpful = verdict.relevant.filter((relevant) => relevant).length;
-      return { cited: true, support: verdict.support, relevance: helpful / verdict.relevant.length };
+      const relevance = helpful / verdict.relevant.length;
+      const quote = plan.records_quotes ? quoteFact(verdict.quote) : {};
+      return { cited: true, support: verdict.support, relevance, ...quote };
     }),
   );
 }

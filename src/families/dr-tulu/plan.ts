@@ -47,6 +47,8 @@ export type DrTuluPlan = {
   /** The calls that ask about the criteria, as `judging` splits them. */
   readonly rubric: readonly RubricCall[] | 'not_needed';
   readonly citations: CitationsRequest | 'settled' | 'not_needed';
+  /** Whether the facts have the check of each quote. Without `unverified_quote` they stay as they always were. */
+  readonly records_quotes: boolean;
 };
 
 export function planDrTulu(
@@ -93,6 +95,7 @@ export function planDrTulu(
       answerText: answerText(read, question),
       rubric: wanted('rubric') ? requestsOf(question, read, rubrics, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, read) : 'not_needed',
+      records_quotes: recipe.unverified_quote !== undefined,
     },
   };
 }

@@ -48,6 +48,13 @@ export const drTuluRecipeSchema = z
     non_stop_penalty: z
       .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })
       .describe('Replaces the reward when finish_reason is not "stop".'),
+    unverified_quote: z
+      .enum(['keep', 'zero'])
+      .describe(
+        'How the support of a claim with an unverified quote counts. Absent = keep, and quotes are not recorded, so that ' +
+          'a replay cannot zero them.',
+      )
+      .exactOptional(),
     ...judgeOptionsField,
     ...termFields,
     ...voteFields,

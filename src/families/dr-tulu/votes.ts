@@ -1,5 +1,11 @@
 /** Combines what several judges observed about a dr-tulu rollout. Imports no schema, like the composer. */
-import { countedScore, sharedEvidence } from '../../family/criterion-evidence.ts';
+import {
+  countedScore,
+  countedSupport,
+  type QuoteRule,
+  sharedEvidence,
+  sharedQuote,
+} from '../../family/criterion-evidence.ts';
 import { type Ballot, inStep, type Known, mapKnown, type VoteRule, votedPart } from '../../family/votes.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
 import type { DrTuluRecipe } from './recipe.ts';
@@ -31,7 +37,7 @@ export function combineDrTulu(members: Known<DrTuluFacts>, rule: VoteRule, recip
       rule,
       (known, ballot) => ({
         statements: inStep(mapKnown(known, ({ statements }) => statements)).map((facts) =>
-          votedStatement(facts, ballot),
+          votedStatement(facts, ballot, recipe),
         ),
         valid_id_ratio: known[0].valid_id_ratio,
       }),
@@ -39,7 +45,11 @@ export function combineDrTulu(members: Known<DrTuluFacts>, rule: VoteRule, recip
   };
 }
 
-function votedStatement(facts: Known<DrTuluStatementFact>, ballot: Ballot): DrTuluStatementFact {
+function votedStatement(
+  facts: Known<DrTuluStatementFact>,
+  ballot: Ballot,
+  rule: QuoteRule | null,
+): DrTuluStatementFact {
   const [first] = facts;
   if (!first.cited) {
     const needs = facts.flatMap((one) => (one.cited ? [] : [one.needs_citation]));
@@ -49,12 +59,13 @@ function votedStatement(facts: Known<DrTuluStatementFact>, ballot: Ballot): DrTu
   return {
     cited: true,
     support: ballot.level(
-      cited.map(({ support }) => support),
+      cited.map((one) => countedSupport(one, rule)),
       SHARE,
     ),
     relevance: ballot.level(
       cited.map(({ relevance }) => relevance),
       SHARE,
     ),
+    ...sharedQuote(cited),
   };
 }

@@ -1,5 +1,6 @@
 /** The citation component: recall over statements, precision over citations, and one number of both. */
 
+import { countedSupport } from '../../family/criterion-evidence.ts';
 import type { UnscoredReason } from '../../family/score.ts';
 import type { RefinerFacts } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
@@ -29,8 +30,7 @@ export function composeCitation(
   let uncitedInNeed = 0;
   for (const statement of citation.observed) {
     if (statement.cited) {
-      const zeroed = recipe.unverified_quote === 'zero' && statement.quote === 'unverified';
-      const support = zeroed ? 0 : statement.support;
+      const support = countedSupport(statement, recipe);
       let relevant = 0;
       for (const isRelevant of statement.relevant) if (isRelevant) relevant++;
       statements++;

@@ -7,6 +7,7 @@ import {
   finishReasonFactSchema,
   type ObservedIn,
   observedSchema,
+  quoteSchema,
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
@@ -31,8 +32,7 @@ const citedFactSchema = z.strictObject({
   support: supportSchema,
   // One entry for each distinct cited id; false for an invented id.
   relevant: z.array(z.boolean()),
-  // unverified: no cited source contains the judge's quote. Absent if no quote was asked for or given.
-  quote: z.enum(['verified', 'unverified']).exactOptional(),
+  quote: quoteSchema.exactOptional(),
 });
 
 const ownFactsSchema = z.strictObject({

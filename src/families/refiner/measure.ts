@@ -1,6 +1,6 @@
 /** Derives the facts of a refiner rollout from its plan and judgments. A missing judgment becomes its reason. */
 import type { Observed } from '../../family/facts.ts';
-import { criterionVerdicts, mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
+import { criterionVerdicts, mapObserved, quoteFact, scored, unscored, verdictsOf } from '../../family/observe.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { CitationVerdicts } from '../../judgments/kinds/citations/citations.ts';
 import { criterionHash } from './criterion-hash.ts';
@@ -72,7 +72,5 @@ function claimFact(planned: PlannedClaim, verdict: CitationVerdicts['claims'][nu
   });
   if (planned.support !== 'ask') return { cited: true, support: planned.support, relevant };
   if (verdict === undefined) throw new Error('measureRefiner: no verdict on a claim although the reply was checked');
-  const fact = { cited: true as const, support: verdict.support, relevant };
-  if (verdict.quote === 'absent') return fact;
-  return { ...fact, quote: verdict.quote === 'unverified' ? 'unverified' : 'verified' };
+  return { cited: true, support: verdict.support, relevant, ...quoteFact(verdict.quote) };
 }

@@ -1,5 +1,12 @@
 /** Combines what several judges observed about a refiner rollout. Imports no schema, like the composer. */
-import { countedScore, type EvidenceRule, sharedEvidence } from '../../family/criterion-evidence.ts';
+import {
+  countedScore,
+  countedSupport,
+  type EvidenceRule,
+  type QuoteRule,
+  sharedEvidence,
+  sharedQuote,
+} from '../../family/criterion-evidence.ts';
 import { type Ballot, inStep, type Known, mapKnown, type VoteRule, votedPart } from '../../family/votes.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
@@ -29,8 +36,7 @@ export function combineRefiner(
     citation: votedPart(
       members.map(({ citation }) => citation),
       rule,
-      (known, ballot) =>
-        inStep(known).map((facts) => votedStatement(facts, ballot, recipe?.unverified_quote === 'zero')),
+      (known, ballot) => inStep(known).map((facts) => votedStatement(facts, ballot, recipe)),
     ),
   };
 }
@@ -45,17 +51,15 @@ function votedCriterion(facts: Known<CriterionFact>, ballot: Ballot, rule: Evide
   };
 }
 
-function votedStatement(facts: Known<StatementFact>, ballot: Ballot, zeroesUnverified: boolean): StatementFact {
+function votedStatement(facts: Known<StatementFact>, ballot: Ballot, rule: QuoteRule | null): StatementFact {
   const [first, ...others] = facts;
   if (!first.cited) {
     const needs = [first, ...others].flatMap((one) => (one.cited ? [] : [one.needs_citation]));
     return { cited: false, needs_citation: ballot.yesNo(needs, { isFault: true }) };
   }
   const cited: Known<CitedFact> = [first, ...others.flatMap((one) => (one.cited ? [one] : []))];
-  const supports = cited.map(({ support, quote }) => (zeroesUnverified && quote === 'unverified' ? 0 : support));
+  const supports = cited.map((one) => countedSupport(one, rule));
   const support = ballot.level(supports, SUPPORT);
   const relevant = inStep(mapKnown(cited, (one) => one.relevant)).map((votes) => ballot.yesNo(votes));
-  const { quote } = first;
-  const isShared = quote !== undefined && cited.every((one) => one.quote === quote);
-  return { cited: true, support, relevant, ...(isShared ? { quote } : {}) };
+  return { cited: true, support, relevant, ...sharedQuote(cited) };
 }

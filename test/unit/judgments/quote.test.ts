@@ -76,8 +76,8 @@ describe('a quote is found', () => {
   });
 
   it.each([
-    ['The Aare is 288 kilometres long ... within Switzerland', TEXTS[0]?.slice(0, -1)],
-    ['The Aare is 288 […] entirely within', 'The Aare is 288 kilometres long. It lies entirely within'],
+    ['The Aare is 288 kilometres long ... It lies entirely within Switzerland', TEXTS[0]?.slice(0, -1)],
+    ['It lies entirely […] Switzerland', 'It lies entirely within Switzerland'],
     ['The Aare is (...) It lies entirely . . . Switzerland.', TEXTS[0]?.slice(0, -1)],
   ])('in parts, from the first to the last: %j', (quote, place) => {
     const source = TEXTS[0] ?? '';
@@ -127,8 +127,37 @@ describe('a quote is unverified', () => {
     ['The value p < 0.05 was found', 'The value p > 0.05 was found'],
     ['The drug did not reduce mortality', 'The drug did ... reduce mortality'],
     ["The drug didn't really reduce mortality", 'The drug ... reduce mortality'],
+    ['The drug did not reduce mortality', 'reduce mortality'],
+    ['It has never been shown that the drug works well', 'the drug works well'],
+    ['There is no evidence that the drug works well', 'the drug works well'],
+    ['It is not true that the Aare is the longest river', 'the Aare is the longest river'],
+    ['That the Aare is the longest river is a myth.', 'the Aare is the longest river'],
+    ['Die Brücke wurde 1937 nicht eröffnet.', 'Die Brücke wurde 1937'],
+    ['Le pont ne sera pas fermé en hiver', 'fermé en hiver'],
+    ['Мост не был открыт в 1937 году', 'был открыт в 1937 году'],
+    ['この橋は1937年には行われなかった', 'この橋は1937年には行われ'],
+    ['If the council agrees, the bridge will close in May.', 'the bridge will close in May'],
+    ['Unless it rains, the bridge will close in May.', 'the bridge will close in May'],
+    ['The bridge will close in May if the council agrees.', 'The bridge will close in May'],
+    ['The bridge will close in May, provided that the council agrees.', 'The bridge will close in May'],
+    ['Wenn der Rat zustimmt, schließt die Brücke im Mai.', 'schließt die Brücke im Mai'],
+    ['如果议会同意，大桥将于五月关闭。', '大桥将于五月关闭'],
+    ['The bridge is old. The dam was built in 1876.', 'The bridge ... was built in 1876'],
   ])('that cuts %j to %j', (source, quote) => {
     expect(placeIn(source, quote)).toBeNull();
+  });
+
+  it.each([
+    ['It did not rain. The bridge opened in May.', 'The bridge opened in May'],
+    ['Though not the first, the bridge opened in May, not in June.', 'the bridge opened in May'],
+    ['He did not sell the house that was built in 1990', 'was built in 1990'],
+    ['It is not known.\n\nThe bridge opened in May', 'The bridge opened in May'],
+    ['Ask if it rains. The bridge opened in May. If not, wait.', 'The bridge opened in May'],
+    ['The bridge did not open, but the bridge is not old and the bridge was rebuilt', 'the bridge was rebuilt'],
+    ['The drug did not reduce mortality', 'did not reduce mortality'],
+    ['If the council agrees, the bridge will close.', 'If the council agrees, the bridge will close'],
+  ])('but not that takes from %j %j', (source, quote) => {
+    expect(placeIn(source, quote)).not.toBeNull();
   });
 });
 

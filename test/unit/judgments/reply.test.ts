@@ -56,6 +56,16 @@ describe('a good reply', () => {
   });
 
   it.each([
+    ['full', 'unverified'],
+    ['partial', 'unverified'],
+    ['none', 'absent'],
+  ])('that quotes nothing for %s support has a quote that is %s', (support, quote) => {
+    const reply = { ...CITATIONS_REPLY, k1: { ...CITATIONS_REPLY.k1, quote: ' “” ', support } };
+    const read = readReply(CITATIONS, JSON.stringify(reply));
+    expect(read).toMatchObject({ ok: true, verdicts: { claims: [{ quote }, { support: 0.5 }] } });
+  });
+
+  it.each([
     ['in a fence', (json: string) => `\`\`\`json\n${json}\n\`\`\``],
     ['in a fence without a language', (json: string) => `\`\`\`\n${json}\n\`\`\`\n`],
     ['between blank lines', (json: string) => `\n\n ${json} \n`],

@@ -49,7 +49,10 @@ export type CitationVerdicts = {
     readonly support: Support;
     /** One entry per cited source, in the order of the request: whether it helps to support the claim. */
     readonly relevant: readonly boolean[];
-    /** `unverified`: no cited source contains what the judge quoted. `absent`: the judge quoted nothing. */
+    /**
+     * `unverified`: no cited source contains what a model quoted, or it quoted nothing for its support. `absent`: there
+     * is no support to quote, or the lexical judge quoted nothing.
+     */
     readonly quote: Quote | 'unverified' | 'absent';
   }[];
   readonly statements: readonly { readonly statement: number; readonly needs_citation: boolean }[];
@@ -229,7 +232,9 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
         kind: 'citations',
         claims: request.claims.map(({ claim, sources }, n) => {
           const { support, relevant, quote } = entryOf(claims.entries, claimKey(n));
-          return { claim, support: SUPPORT[support], relevant, quote: quotes.locate(quote, sources) };
+          const place = quotes.locate(quote, sources);
+          const isProofless = place === 'absent' && SUPPORT[support] > 0;
+          return { claim, support: SUPPORT[support], relevant, quote: isProofless ? 'unverified' : place };
         }),
         statements: request.statements.map(({ statement }, n) => ({
           statement,

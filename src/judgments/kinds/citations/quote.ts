@@ -2,11 +2,14 @@
  * Checks a judge's quote: a cited source must contain it word for word, after folding what copying changes
  * (quote-fold.ts). A recipe may zero a claim whose quote is not found. Linear in the cited texts.
  *
- * A quote begins and ends at borders of words and numbers: "able to swim" is no quote of "unable to swim". An ellipsis
- * splits a quote into parts that one source contains in this order.
+ * A quote begins and ends at borders of words and numbers: "able to swim" is no quote of "unable to swim". It leaves out
+ * no negation and no condition of its own sentence: "cured the patients" is no quote of "has not cured the patients". An
+ * ellipsis splits a quote into parts that one source contains in this order; a part in a later sentence begins it.
  */
 import { createRecentlyUsed } from '../../../recently-used.ts';
 import { isAsciiDigit, isLetterOrDigit } from '../../../text/characters.ts';
+import { splitSentences } from '../../../text/sentences.ts';
+import type { Span } from '../../../text/span.ts';
 import { characterEnd, type Folded, foldForQuote, isHyphen, visibleText } from './quote-fold.ts';
 
 /**
@@ -105,6 +108,7 @@ function isIdeographOrKana(code: number): boolean {
 class FoldedSource {
   readonly #text: string;
   readonly #folded: Folded;
+  #sentences: readonly Span[] | null = null;
 
   constructor(text: string, folded: Folded) {
     this.#text = text;
@@ -134,22 +138,57 @@ class FoldedSource {
     for (let tries = 0; at !== -1 && tries < MAX_OCCURRENCES; tries++) {
       const end = at + part.length;
       const isWhole = !this.#isJoined(at, 'start') && (isCut || !this.#isJoined(end, 'end'));
-      if (isWhole && !(isContinued && this.#skipsNegation(from, at))) return at;
+      const isStitched = isContinued && this.#isStitched(from, at);
+      if (isWhole && !isStitched && !this.#changesMeaning(at, isCut ? this.#folded.text.length : end)) return at;
       at = this.#folded.text.indexOf(part, at + 1);
     }
     return -1;
   }
 
-  /** Whether nothing but a negation, perhaps with one more word, is between two parts: "did … reduce". */
-  #skipsNegation(from: number, to: number): boolean {
-    if (to - from > MAX_NEGATION_UNITS) return false;
-    let gap = '';
+  /** Whether an ellipsis leads from within one sentence into the middle of another. */
+  #isStitched(from: number, at: number): boolean {
+    const before = this.#sentenceAt(this.#offset(from - 1));
+    const own = this.#sentenceAt(this.#offset(at));
+    return before !== own && hasWords(this.#text.slice(own.start, this.#offset(at)));
+  }
+
+  /** Whether a negation or a condition right outside of the folded units `[at, end)` belongs to them. */
+  #changesMeaning(at: number, end: number): boolean {
+    const before = this.#words(Math.max(0, at - MAX_OUTSIDE_UNITS), at);
+    const after = this.#words(end, Math.min(this.#folded.text.length, end + MAX_OUTSIDE_UNITS));
+    const clause = (before.split(CLAUSE_END).at(-1) ?? '').split(' ').filter((word) => word !== '');
+    const near = clause.slice(-NEGATED_WORDS);
+    const negation = near.findLastIndex(isNegation);
+    if (negation !== -1 && !near.slice(negation).some((word) => CONJUNCTIONS.has(word))) return true;
+    if (NEGATED_BEHIND.test(after) || CONDITION_BEHIND.test(after) || DENIED_BEHIND.test(after)) return true;
+    const start = this.#offset(at);
+    const sentence = this.#text.slice(this.#sentenceAt(start).start, start);
+    return CONDITION_BEFORE.test(sentence.slice(0, MAX_OUTSIDE_UNITS));
+  }
+
+  /** The folded units `[from, to)` with a blank before each that has white space before it. */
+  #words(from: number, to: number): string {
+    let words = '';
     for (let at = from; at < to; at++) {
-      const between = visibleText(this.#text, characterEnd(this.#text, this.#offset(at - 1)), this.#offset(at));
-      gap += (/\s/.test(between) && !isHyphenation(between) ? ' ' : '') + this.#folded.text.charAt(at);
+      const previous = at === 0 ? 0 : characterEnd(this.#text, this.#offset(at - 1));
+      const gap = visibleText(this.#text, Math.max(previous, this.#offset(at) - MAX_GAP_UNITS), this.#offset(at));
+      if (at > 0 && BREAK.test(gap)) words += ' . ';
+      else if (/\s/.test(gap) && !isHyphenation(gap)) words += ' ';
+      words += this.#folded.text.charAt(at);
     }
-    const words = gap.split(' ').filter((word) => word !== '');
-    return words.length <= 2 && words.some((word) => NEGATIONS.has(word) || NEGATED_AUXILIARY.test(word));
+    return words;
+  }
+
+  #sentenceAt(offset: number): Span {
+    this.#sentences ??= splitSentences(this.#text);
+    let low = 0;
+    let high = this.#sentences.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#sentences[middle]?.start ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return this.#sentences[low] ?? { start: 0, end: this.#text.length };
   }
 
   /** Whether the folded units before and at `at` are parts of one word or number, which a quote does not divide. */
@@ -206,8 +245,16 @@ const isGrouping = (gap: string): boolean => gap === '\u00a0' || gap === '\u202f
 const MAGNITUDES = '十百千万萬亿億兆만억천조';
 const MAGNITUDE_LETTERS = /^(?:k|m|b|t|bn|mn|tn|mln|mio)(?!\p{L})/iu;
 const IDEOGRAPHIC_NEGATIONS = '不没沒无無非未勿';
-/** Longest gap between two parts that is looked at, in folded units. */
-const MAX_NEGATION_UNITS = 24;
+/** Folded units outside of a part that are looked at for a negation or a condition. */
+const MAX_OUTSIDE_UNITS = 48;
+/** A negation denies a part if at most three words, and no conjunction, are between them: "never been shown that". */
+const NEGATED_WORDS = 4;
+const CONJUNCTIONS: ReadonlySet<string> = new Set(
+  'and or but und oder aber sondern et ou mais y o pero e и или но'.split(' '),
+);
+const CLAUSE_END = /[.,;:!?()，、。；：！？]/;
+/** A blank line, a line of a list, or the dash of a sentence. The fold drops all three. */
+const BREAK = /\n\s*\n|\n\s*[-*•]|[—―]|\s[-–]\s/;
 /** Folded words. */
 const NEGATIONS: ReadonlySet<string> = new Set(
   (
@@ -218,6 +265,28 @@ const NEGATIONS: ReadonlySet<string> = new Set(
     .split(' '),
 );
 const NEGATED_AUXILIARY = /^(?:do|did|does|is|are|was|were|has|have|had|ca|could|wo|would|should|must|need)nt$/;
+const isNegation = (word: string): boolean => NEGATIONS.has(word) || NEGATED_AUXILIARY.test(word);
+
+/** Negations that follow what they deny: "wurde 1937 nicht eröffnet", 行われなかった. */
+const NEGATED_BEHIND = folded(/^ (?:not|never|nicht|niemals|nie|pas|jamais) |^ ?(?:なかった|なく|ない|ません|않|못하)/);
+const CONDITION_BEHIND = folded(
+  /^,? (?:but )?(?:only )?(?:if|unless|provided that|as long as|on condition that|wenn|falls|sofern|si|если) |^(?:なら|れば|的话)/,
+);
+const DENIED_BEHIND = folded(
+  /^,? (?:is|was|are|were) (?:simply |clearly |entirely )?(?:a |an )?(?:false|untrue|incorrect|wrong|myth|lie|misconception)(?![a-z])/,
+);
+/** The beginning of a sentence whose condition or doubt limits the rest. */
+const CONDITION_BEFORE =
+  /^\P{L}*(?:(?:only )?(?:if|unless|provided(?: that)?|assuming(?: that)?|wenn|falls|sofern|si|если|it is (?:false|untrue|not true) that)\s|如果|若|除非|假如|もし|만약)/iu;
+
+/** A pattern whose letters are folded like the text that it is matched with. */
+function folded(pattern: RegExp): RegExp {
+  return new RegExp(pattern.source.normalize('NFKD'));
+}
+
+function hasWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
 
 /** Whether the gap is a hyphen at the end of a line. */
 function isHyphenation(gap: string): boolean {
