@@ -1,5 +1,7 @@
 /** The exports of the library that need Node: `import { fileStore } from 'citeward/node'`. */
+
 import { appendFile, readFile, truncate } from 'node:fs/promises';
+import { parsedJson } from '../src/json.ts';
 import type { Judgment } from '../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
 import { createMemoryJudgmentStore, type JudgmentStore } from '../src/judgments/store.ts';
@@ -61,7 +63,7 @@ async function readRecords(path: string): Promise<Records> {
   const last = lines.length - 1;
   for (const [position, line] of lines.entries()) {
     if (line === '') continue;
-    const value = jsonOf(line);
+    const value = parsedJson(line);
     if (value === undefined && position === last) {
       // A crash cut off the last line. Truncating the file lets the next record begin on a line of its own.
       await truncate(path, Buffer.byteLength(text.slice(0, text.length - line.length)));
@@ -80,15 +82,6 @@ async function textOf(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw error;
-  }
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

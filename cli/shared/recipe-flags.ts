@@ -1,8 +1,9 @@
 /** Reads `--recipe` and `--set` as the recipe of a score request. */
+import { isJsonObject } from '../../src/json.ts';
 import type { Result } from '../../src/result.ts';
 import { UsageError } from './exit.ts';
 import { readTextFile } from './input.ts';
-import { type Fields, isFields } from './rows.ts';
+import type { Fields } from './rows.ts';
 
 /** A recipe of the flags: a name, or an object of fields, with `base` if it changes a named recipe. */
 export type RecipeFlag = string | Fields;
@@ -24,7 +25,7 @@ export async function readNameOrObject(flag: string, what: string, text: string)
 function parseObject(flag: string, text: string, what: string): Fields {
   const value = parseJson(text);
   if (!value.ok) throw new UsageError(`--${flag}: ${what} is not JSON: ${value.error}`);
-  if (!isFields(value.value)) throw new UsageError(`--${flag}: ${what} is not a JSON object`);
+  if (!isJsonObject(value.value)) throw new UsageError(`--${flag}: ${what} is not a JSON object`);
   return value.value;
 }
 
@@ -54,7 +55,7 @@ function setField(target: Record<string, unknown>, path: readonly string[], valu
     return;
   }
   const inner = Object.hasOwn(target, name) ? target[name] : {};
-  if (!isObject(inner)) throw new UsageError(`--set: "${setting}" sets a field inside a plain value`);
+  if (!isJsonObject(inner)) throw new UsageError(`--set: "${setting}" sets a field inside a plain value`);
   define(target, name, inner);
   setField(inner, rest, value, setting);
 }
@@ -77,8 +78,4 @@ function parseJson(text: string): Result<unknown, string> {
     if (error instanceof SyntaxError) return { ok: false, error: error.message };
     throw error;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

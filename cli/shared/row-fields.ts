@@ -1,10 +1,12 @@
 /** Selects the fields of a row that an endpoint reads, so that one file of rows serves several commands. */
+
 import type * as z from 'zod';
 import type { OffsetUnit } from '../../src/citations/offset-units.ts';
+import { isJsonObject } from '../../src/json.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { scoreRequestSchema } from '../../src/wire/score.ts';
 import { verifyRequestSchema } from '../../src/wire/verify.ts';
-import { type Fields, isFields, withoutFields } from './rows.ts';
+import { type Fields, withoutFields } from './rows.ts';
 import { givenFields } from './sampling.ts';
 import { applyOffsets, applyScoringOptions, firstScoringFlag, type ScoringOptions } from './scoring-flags.ts';
 
@@ -89,7 +91,7 @@ function ownCriteria(list: unknown, polarity: 'positive' | 'negative'): object[]
 function signedCriteria(list: unknown): object[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((one: unknown) => {
-    const isFault = isFields(one) && typeof one['weight'] === 'number' && one['weight'] < 0;
+    const isFault = isJsonObject(one) && typeof one['weight'] === 'number' && one['weight'] < 0;
     return ownCriteria([one], isFault ? 'negative' : 'positive');
   });
 }

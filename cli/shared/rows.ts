@@ -2,8 +2,10 @@
  * Reads a line of input as a row: parses JSON, separates the labels `id` and `note`, and validates the other fields as
  * a request. A problem names the field and what is expected, in the words of the Worker.
  */
+
 import * as z from 'zod';
 import { type InputProblem, pathText, problemsOfIssues, UNKNOWN_FIELD } from '../../src/input-problem.ts';
+import { isJsonObject } from '../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
@@ -90,7 +92,7 @@ export function lineFields(content: Line['content']): Result<Fields, LineProblem
   if (!content.ok) return refused(LINE_PROBLEMS[content.problem]);
   const parsed = parseJson(content.text);
   if (!parsed.ok) return refused(parsed.error);
-  return isFields(parsed.value) ? { ok: true, value: parsed.value } : refused('expected a JSON object');
+  return isJsonObject(parsed.value) ? { ok: true, value: parsed.value } : refused('expected a JSON object');
 }
 
 const LINE_PROBLEMS = {
@@ -127,10 +129,6 @@ export function problemTexts(line: number, problems: readonly LineProblem[], uni
     .map(({ field, message }) => `${unit} ${line}: ${field === null ? '' : `${field}: `}${message}`);
   const more = problems.length - MAX_PROBLEMS_SHOWN;
   return more > 0 ? [...texts, `${unit} ${line}: and ${more} more`] : texts;
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The fields without those named in `left`. */

@@ -1,5 +1,6 @@
 /** The fields of a generation request that flags set, and its `sampling` object. */
-import { type Fields, isFields } from './rows.ts';
+import { isJsonObject } from '../../src/json.ts';
+import type { Fields } from './rows.ts';
 
 /** The fields that are not `null`: those whose flag is given. */
 export function givenFields(values: Fields): Fields {
@@ -12,6 +13,6 @@ export function givenFields(values: Fields): Fields {
  */
 export function samplingOf(row: Fields, sampling: Fields): Fields {
   const own = row['sampling'];
-  if (Object.keys(sampling).length === 0 || (own !== undefined && !isFields(own))) return {};
+  if (Object.keys(sampling).length === 0 || (own !== undefined && !isJsonObject(own))) return {};
   return { sampling: { ...own, ...sampling } };
 }

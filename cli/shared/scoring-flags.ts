@@ -1,12 +1,14 @@
 /** The flags that say how rollouts are scored (`--recipe`, `--set`, `--judge`, …) and in which unit replies have offsets. */
+
 import { CITATION_POLICIES } from '../../src/citations/citation-policy.ts';
 import { GRAMMAR_NAMES } from '../../src/citations/grammars.ts';
 import { OFFSET_UNITS, type OffsetUnit } from '../../src/citations/offset-units.ts';
+import { isJsonObject } from '../../src/json.ts';
 import type { MemberOfPanel } from '../../src/judgments/panel.ts';
 import { UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
 import { changedRecipe, type FieldChanges, type RecipeFlag, readChanges, readRecipe } from './recipe-flags.ts';
-import { type Fields, isFields } from './rows.ts';
+import type { Fields } from './rows.ts';
 
 export const DEFAULT_RECIPE = 'refiner-guarded';
 
@@ -119,7 +121,7 @@ export function applyScoringOptions(fields: Fields, options: ScoringOptions): Fi
   const { judge: _judge, judges: _judges, ...unjudged } = fields;
   return {
     ...applyOffsets(judge === null && judges === null ? fields : unjudged, offsets),
-    recipe: typeof base === 'string' || isFields(base) ? changedRecipe(base, options.changes) : base,
+    recipe: typeof base === 'string' || isJsonObject(base) ? changedRecipe(base, options.changes) : base,
     ...(judge === null ? {} : { judge }),
     ...(judges === null ? {} : { judges: { members: judges } }),
     ...(judgments === null ? {} : { judgments }),

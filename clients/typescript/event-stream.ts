@@ -1,8 +1,10 @@
 /** Reads the server-sent events of a Worker up to the final event. */
+
 import { createParser } from 'eventsource-parser';
 import type * as z from 'zod';
+import { parsedJson } from '../../src/json.ts';
 import type { ClientFailure } from './reply.ts';
-import { parseJson, reasonOf } from './transport.ts';
+import { reasonOf } from './transport.ts';
 
 /** An event that the client itself produces: the connection broke, or the stream contained an invalid event. */
 export type LostEvent = { readonly event: 'lost'; readonly failure: ClientFailure };
@@ -21,7 +23,7 @@ export async function* readEvents<E extends { readonly event: string }>(
   const arrived: (E | LostEvent)[] = [];
   const parser = createParser({
     onEvent({ event, data }) {
-      const parsed = schema.safeParse({ event, data: parseJson(data) });
+      const parsed = schema.safeParse({ event, data: parsedJson(data) });
       arrived.push(parsed.success ? parsed.data : lost(UNKNOWN_EVENT));
     },
   });

@@ -3,12 +3,13 @@
  * applies back-pressure; ending the iteration early closes the connection.
  */
 
+import { parsedJson } from '../../src/json.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { pathSegment } from '../../src/text/path-segment.ts';
 import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/wire/replay.ts';
 import type { Connection } from './connection.ts';
 import type { ClientFailure, Reply } from './reply.ts';
-import { parseJson, reasonOf } from './transport.ts';
+import { reasonOf } from './transport.ts';
 
 /** `lost` is produced by the client: the connection broke, or a line was invalid. */
 export type ReceivedReplayLine = ReplayLine | { readonly kind: 'lost'; readonly failure: ClientFailure };
@@ -59,7 +60,7 @@ async function* chunksOf(
 }
 
 function understoodLine(text: string): ReceivedReplayLine {
-  const parsed = replayLineSchema.safeParse(parseJson(text));
+  const parsed = replayLineSchema.safeParse(parsedJson(text));
   return parsed.success ? parsed.data : notALine('200, but a line of the reply is not one of a replay');
 }
 

@@ -1,6 +1,7 @@
 /** Runs: reads, exports, imports and deletes the ledger of scored rollouts. Replay is in replay.ts. */
 
 import type * as z from 'zod';
+import { parsedJson } from '../../src/json.ts';
 import { type RunImportReport, runImportReportSchema } from '../../src/runs/import-run.ts';
 import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
 import { pathSegment } from '../../src/text/path-segment.ts';
@@ -21,7 +22,7 @@ import type { Connection } from './connection.ts';
 import { queryText } from './query-text.ts';
 import type { Reply } from './reply.ts';
 import { createRunRubrics, type RunRubricsClient } from './run-rubrics.ts';
-import { parseJson, reasonOf } from './transport.ts';
+import { reasonOf } from './transport.ts';
 
 /** A page of runs. */
 export type RunPage = z.infer<typeof runListSchema>;
@@ -103,7 +104,7 @@ async function reportOf(content: ReadableStream<Uint8Array>): Promise<Reply<RunI
   } catch (error) {
     return { ok: false, failure: { kind: 'unreachable', why: reasonOf(error) } };
   }
-  const parsed = runImportReportSchema.safeParse(parseJson(text));
+  const parsed = runImportReportSchema.safeParse(parsedJson(text));
   if (parsed.success) return { ok: true, body: parsed.data };
   const detail = '200, but not the report of an import';
   return { ok: false, failure: { kind: 'unexpected_reply', status: 200, detail } };

@@ -3,6 +3,8 @@
  * honours `Retry-After`. Any other response is returned as it is.
  */
 
+import { parsedJson } from '../../src/json.ts';
+
 /** How a request is sent and retried. */
 export type TransportOptions = {
   /** Sends one request. Default: the global fetch. */
@@ -135,18 +137,8 @@ function respond(url: URL, init: RequestInit, signal: AbortSignal, options: Tran
 async function readWhole(response: Response): Promise<Tried<Answer>> {
   const text = await response.text();
   const contentType = response.headers.get('content-type') ?? '';
-  const answer = { kind: 'reply' as const, status: response.status, body: parseJson(text), contentType };
+  const answer = { kind: 'reply' as const, status: response.status, body: parsedJson(text), contentType };
   return { answer, retryAfter: response.headers.get('retry-after') };
-}
-
-/** Parses JSON; `undefined` if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** A short reason for the missing reply. */

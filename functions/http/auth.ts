@@ -3,6 +3,7 @@
  * the Worker stores. Without keys in API_KEYS, ALLOW_ANONYMOUS = "true" admits requests without a key, unless a web page
  * of another site may have sent them. A malformed configuration refuses every request; it never grants access.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { createMiddleware } from 'hono/factory';
 import { RequestError } from '../../service/failures.ts';
 import type { RequiredScope } from '../../service/required-scopes.ts';
@@ -171,7 +172,7 @@ async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Pro
   if (!text.startsWith(STORED_KEY_PREFIX)) return null;
   if (bytes.byteLength > MAX_STORED_KEY_BYTES || !isStoredKeyText(text))
     throw new RequestError({ reason: 'key_unknown' });
-  const found = await c.get('knownKeys').find(new KeyTable(c.env.DB), hexOf(sha256), callerConnection(c));
+  const found = await c.get('knownKeys').find(new KeyTable(c.env.DB), bytesToHex(sha256), callerConnection(c));
   switch (found.status) {
     case 'unknown':
       throw new RequestError({ reason: 'key_unknown' });
@@ -194,7 +195,3 @@ async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Pro
 }
 
 const MAX_STORED_KEY_BYTES = 64;
-
-function hexOf(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}

@@ -3,6 +3,7 @@
  * reused for other bytes, so a record never points at other content.
  */
 
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { RunLife } from '../../service/ledger-port.ts';
 import { stored } from '../storage/stored.ts';
 
@@ -25,8 +26,7 @@ export async function putObject(bucket: R2Bucket, key: string, packed: ArrayBuff
  */
 export async function putSegment(bucket: R2Bucket, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', bytes);
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  const key = `${name}-${hex.slice(0, 16)}.jsonl.gz`;
+  const key = `${name}-${bytesToHex(new Uint8Array(digest)).slice(0, 16)}.jsonl.gz`;
   const options = { sha256: digest, onlyIf: new Headers({ 'if-none-match': '*' }) };
   await stored('r2', 'segment_put', () => bucket.put(key, bytes, options));
   return key;

@@ -1,7 +1,9 @@
 /**
  * Reads the tool calls of one assistant turn, from its text or as the server parsed them, and explains unusable calls.
  */
+
 import type { NativeToolCall } from '../generation/generator.ts';
+import { parsedJson } from '../json.ts';
 import { type MalformedCall, readToolCalls, readToolCallsAsVerl, type ToolCall } from '../tools/hermes.ts';
 import { AGENT_TOOLS, type AgentCall, type AgentSettings, type AgentTool, type CallProblem } from './types.ts';
 
@@ -45,7 +47,7 @@ function readNative(
   const { id, name } = call;
   const read = { id, name, arguments: call.arguments };
   if (name === '') return bad({ ...read, name: null }, 'no_name');
-  const given = parseJson(call.arguments);
+  const given = parsedJson(call.arguments);
   if (given === undefined) return bad(read, 'not_json');
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return bad(read, 'arguments_not_object');
   return examined(read, given, tools);
@@ -59,15 +61,6 @@ function examined(call: Omit<AgentCall, 'problem'>, given: object, tools: readon
 
 function bad(call: Omit<AgentCall, 'problem'>, problem: CallProblem): ReadCall {
   return { call: { ...call, problem }, code: null };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 const SHAPE = 'one JSON object with a "name" and an object of "arguments"';

@@ -1,8 +1,10 @@
 /** The fields that describe a rollout, shared by every resource that takes one. */
+
 import * as z from 'zod';
 import { ANSWER_FORMATS } from '../citations/formats/names.ts';
 import { type AnswerFields, requestedAnswer, validatedAnswer } from '../citations/formats/requested-answer.ts';
 import type { InputProblem } from '../input-problem.ts';
+import { isJsonObject } from '../json.ts';
 import {
   MAX_CRITERIA,
   MAX_CRITERION_CHARS,
@@ -84,8 +86,7 @@ export const NOT_BOTH_ORIGINS = { not: { required: ['tool_output', 'sources'] } 
 export const oneOriginRule = {
   path: ['tool_output'],
   error: 'give exactly one of tool_output and sources',
-  when: ({ value }: { readonly value: unknown }) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value),
+  when: ({ value }: { readonly value: unknown }) => isJsonObject(value),
 };
 
 /** Whether exactly one of `tool_output` and `sources` is given. */

@@ -3,8 +3,10 @@
  * PEM), public keys as a JSON list of JWKs, the format of `GET /v1/keys`. An unreadable key is a configuration problem,
  * so a deployment never silently stops to sign or to trust an issuer.
  */
+
 import * as z from 'zod';
 import { digestJson } from '../digest.ts';
+import { parsedJson } from '../json.ts';
 import { createIssuer, type Issuer, type IssuerKey, type PublicKey } from './issuer.ts';
 
 const ALGORITHM = 'Ed25519';
@@ -47,7 +49,7 @@ export async function readIssuer(text: string): Promise<ReadIssuer> {
 
 /** Reads a JSON list of public JWKs, some marked `"revoked": true`. Further members, such as `kid`, are ignored. */
 export async function readPublicKeys(text: string): Promise<ReadPublicKeys> {
-  const value = parseJson(text);
+  const value = parsedJson(text);
   const parsed = publicKeysSchema.safeParse(value);
   if (!parsed.success) {
     return { ok: false, problem: `expected a JSON list of at most ${MAX_KEYS} Ed25519 public keys (kty, crv, x)` };
@@ -68,7 +70,7 @@ function issuerKeyOf({ kty, crv, x }: PublicKey): IssuerKey {
 }
 
 async function fromJwk(text: string): Promise<KeyPair | null> {
-  const parsed = privateJwkSchema.safeParse(parseJson(text));
+  const parsed = privateJwkSchema.safeParse(parsedJson(text));
   if (!parsed.success) return null;
   const { d, ...publicKey } = parsed.data;
   const privateKey = await imported(() =>
@@ -102,13 +104,4 @@ async function belongTogether({ publicKey, privateKey }: KeyPair): Promise<boole
   const probe = new Uint8Array([1]);
   const verifier = await crypto.subtle.importKey('jwk', { ...publicKey }, ALGORITHM, false, ['verify']);
   return crypto.subtle.verify(ALGORITHM, verifier, await crypto.subtle.sign(ALGORITHM, privateKey, probe), probe);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -3,7 +3,9 @@
  * follows from its preimage; anything else is `judgment_record_invalid`. Version 1 had no issuer and is read as
  * unsigned. Callers that hold public keys check signatures: `usableFor` and the import.
  */
+
 import * as z from 'zod';
+import { parsedJson } from '../json.ts';
 import type { Judgment } from './judgment.ts';
 import {
   judgmentKindSchema,
@@ -54,9 +56,9 @@ export type StoredJudgment =
 
 /** Parses and checks the JSON text that is stored under `key`. */
 export function checkRecord(key: string, text: string): StoredJudgment {
-  const parsed = parseJson(text);
-  if (!parsed.ok) return invalid('the stored record is not JSON');
-  const read = readRecord(parsed.value);
+  const value = parsedJson(text);
+  if (value === undefined) return invalid('the stored record is not JSON');
+  const read = readRecord(value);
   if (read.ok && read.judgment.key !== key) return invalid('the stored record carries another key');
   return read;
 }
@@ -77,8 +79,7 @@ export type StoredPartition = {
 
 /** Parses the text of a partition. If its form is unknown, all its records are invalid. */
 export function readPartition(text: string): StoredPartition {
-  const parsed = parseJson(text);
-  const read = partitionSchema.safeParse(parsed.ok ? parsed.value : null);
+  const read = partitionSchema.safeParse(parsedJson(text));
   if (!read.success) return { size: 0, get: () => invalid('the stored partition is not of version 1') };
   const records = new Map(read.data.judgments.map((record) => [record.key, record]));
   return {
@@ -105,15 +106,6 @@ function currentForm(value: unknown): Judgment | null {
   if (current.success) return current.data;
   const previous = judgmentSchemaV1.safeParse(value);
   return previous.success ? { ...previous.data, v: 2, issuer: null } : null;
-}
-
-function parseJson(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false };
-    throw error;
-  }
 }
 
 function invalid(detail: string): StoredJudgment {

@@ -6,7 +6,9 @@
  * Sources: allenai/open-instruct e6c3044a (`rubrics/rubric_utils.py`, `ground_truth_utils.py`), rlresearch/dr-tulu
  * 6188f34c (`search_rewards/utils/rubric_utils.py`).
  */
+
 import type { InputProblem } from '../input-problem.ts';
+import { isJsonObject } from '../json.ts';
 import { MAX_CRITERIA, MAX_CRITERION_WEIGHT } from '../limits.ts';
 import type { Result } from '../result.ts';
 import type { WeightedCriterion } from './evolution-log.ts';
@@ -83,7 +85,7 @@ export function readTrainingRow(value: unknown): Result<TrainingRow, readonly In
 
 /** Reads one entry of `rubrics`; `null` = it has no text. */
 function readCriterion(value: unknown, question: string): Result<Omit<RowCriterion, 'type'> | null, InputProblem> {
-  if (!isObject(value)) return { ok: false, error: { path: [], message: 'expected an object' } };
+  if (!isJsonObject(value)) return { ok: false, error: { path: [], message: 'expected an object' } };
   const description = DESCRIPTION_KEYS.map((key) => value[key]).find((one) => typeof one === 'string' && one !== '');
   if (typeof description !== 'string') return { ok: true, value: null };
   const { weight: signed = 1, title } = value;
@@ -214,15 +216,11 @@ function wrapped({ others }: TrainingRow['shape'], text: string): unknown {
 function parsedObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function wrong(path: InputProblem['path'], message: string): Result<never, readonly InputProblem[]> {

@@ -2,6 +2,7 @@
  * Plans a replay: resolves the requested recipe, or one recipe per value of a sweep, for every recipe that the run was
  * recorded under. All input errors surface here, before a row is read.
  */
+
 import type { Recipe } from '../families/composers.ts';
 import {
   type RecipeInput,
@@ -11,6 +12,7 @@ import {
   resolveRecipe,
 } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
+import { isJsonObject } from '../json.ts';
 import type { ReplayedRubricsInput } from '../rubrics/replayed-set.ts';
 import { type ChangedField, mayLeaveGaps, type RecipeValues, recipeChange } from './gaps.ts';
 import type { ReplayRule } from './replay-group.ts';
@@ -179,7 +181,7 @@ async function baseRecipe<R extends RecipeValues>(
   const { set, ...others } = asked;
   const problem = (path: string[], message: string) => ({ ok: false, problems: [{ path, message }] }) as const;
   if (Object.keys(others).length > 0) return problem(['recipe'], 'set stands alone: it changes the recorded recipe');
-  if (!isObject(set)) return problem(['recipe', 'set'], 'expected an object: the fields to change');
+  if (!isJsonObject(set)) return problem(['recipe', 'set'], 'expected an object: the fields to change');
   return resolve(withFields(recorded, set), ['recipe', 'set']);
 }
 
@@ -191,7 +193,7 @@ function withFields(
   const changed = new Map(Object.entries(recipe));
   for (const [name, value] of Object.entries(fields)) {
     const old = changed.get(name);
-    changed.set(name, isObject(old) && isObject(value) ? withFields(old, value) : value);
+    changed.set(name, isJsonObject(old) && isJsonObject(value) ? withFields(old, value) : value);
   }
   return Object.fromEntries(changed);
 }
@@ -200,10 +202,6 @@ function withFields(
 function nested([name, ...rest]: readonly string[], value: unknown): Record<string, unknown> {
   if (name === undefined) throw new Error('nested: empty path');
   return Object.fromEntries([[name, rest.length === 0 ? value : nested(rest, value)]]);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the recipe that replaces each recorded recipe, by the digest of the recorded one. */

@@ -2,7 +2,8 @@
  * Reads the nodes of a verifiers trace (PrimeIntellect-ai/verifiers a60a606e): messages with their parent, because a
  * trace branches when its context is compacted or a subagent starts. A rollout is one branch.
  */
-import { type Fields, fieldOf, isRecord, type TrajectoryDraft } from './draft.ts';
+import { isJsonObject } from '../json.ts';
+import { type Fields, fieldOf, type TrajectoryDraft } from './draft.ts';
 import type { MessagePath } from './trajectory.ts';
 
 /** A message of the list that is read, with its place in the request. */
@@ -10,7 +11,7 @@ export type PlacedMessage = { readonly message: Fields; readonly position: numbe
 
 /** Whether an entry is a node: it contains its message, and has no role itself. */
 export function isNode(entry: unknown): boolean {
-  return isRecord(entry) && isRecord(fieldOf(entry, 'message')) && fieldOf(entry, 'role') === undefined;
+  return isJsonObject(entry) && isJsonObject(fieldOf(entry, 'message')) && fieldOf(entry, 'role') === undefined;
 }
 
 /**
@@ -38,8 +39,8 @@ export function branchOf(
   const branch: PlacedMessage[] = [];
   for (let position: number | null = last; position !== null; position = parents[position] ?? null) {
     const node = nodes[position];
-    const message = isRecord(node) ? fieldOf(node, 'message') : undefined;
-    if (!isRecord(node) || !isRecord(message)) continue;
+    const message = isJsonObject(node) ? fieldOf(node, 'message') : undefined;
+    if (!isJsonObject(node) || !isJsonObject(message)) continue;
     const sampled = fieldOf(node, 'sampled');
     branch.push({
       message: sampled === undefined ? message : { sampled, ...message },
@@ -54,7 +55,7 @@ const SHOWN_LEAVES = 5;
 
 /** The parent of a node, which comes before it, so that branches end; `null` for a root. */
 function parentOf(node: unknown, position: number, path: MessagePath, draft: TrajectoryDraft): number | null {
-  if (!isRecord(node) || !isNode(node)) {
+  if (!isJsonObject(node) || !isNode(node)) {
     draft.expected(path, 'a node with a message, like the others', node);
     return null;
   }

@@ -7,16 +7,8 @@
  * - LongTraceRL (THU-KEG/LongTraceRL 415b6433) and CaRR (THUDM/CaRR c97e7e89): `reasoning_content`; calls have
  *   `tool_call_id`, and the content of a tool message is a list of `{tool_call_id, output}`.
  */
-import {
-  type Fields,
-  fieldOf,
-  isAbsent,
-  isRecord,
-  isTooLong,
-  TextBuilder,
-  type TrajectoryDraft,
-  wholeText,
-} from './draft.ts';
+import { isJsonObject } from '../json.ts';
+import { type Fields, fieldOf, isAbsent, isTooLong, TextBuilder, type TrajectoryDraft, wholeText } from './draft.ts';
 import type { MessagePath, TrajectoryCall, TrajectoryResult, TurnRole } from './trajectory.ts';
 
 const ROLES: Readonly<Record<string, TurnRole>> = {
@@ -121,7 +113,7 @@ function readPart(part: unknown, path: MessagePath, draft: TrajectoryDraft, part
     parts.text.add(part, path);
     return;
   }
-  if (!isRecord(part)) {
+  if (!isJsonObject(part)) {
     draft.expected(path, 'a part: a string, or an object with text', part);
     return;
   }
@@ -162,13 +154,13 @@ function readPart(part: unknown, path: MessagePath, draft: TrajectoryDraft, part
 function addCalls(message: Fields, path: MessagePath, draft: TrajectoryDraft, calls: TrajectoryCall[]): void {
   const add = (value: unknown, at: MessagePath): void => {
     if (!draft.countPart(at)) return;
-    if (!isRecord(value)) {
+    if (!isJsonObject(value)) {
       draft.expected(at, 'a tool call: an object', value);
       return;
     }
     const id = draft.firstString(value, ['id', 'tool_call_id', 'call_id'], at);
     const nested = fieldOf(value, 'function');
-    const call = isRecord(nested) ? draft.call(nested, id, [...at, 'function']) : draft.call(value, id, at);
+    const call = isJsonObject(nested) ? draft.call(nested, id, [...at, 'function']) : draft.call(value, id, at);
     if (call !== null) calls.push(call);
   };
   const given = fieldOf(message, 'tool_calls');
@@ -186,8 +178,8 @@ function toolResults(message: Fields, path: MessagePath, draft: TrajectoryDraft)
   const rest: Parts = { text: new TextBuilder(), thinking: new TextBuilder(), calls: [], results: [] };
   for (const [n, entry] of entries.entries()) {
     const at = [...path, 'content', n];
-    const output = isRecord(entry) ? fieldOf(entry, 'output') : undefined;
-    if (!isRecord(entry) || output === undefined) {
+    const output = isJsonObject(entry) ? fieldOf(entry, 'output') : undefined;
+    if (!isJsonObject(entry) || output === undefined) {
       readPart(entry, at, draft, rest);
       continue;
     }

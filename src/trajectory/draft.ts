@@ -1,5 +1,7 @@
 /** Collects the turns, problems and findings of a trajectory while it is read, and reads the values that all formats share. */
+
 import type { InputProblem } from '../input-problem.ts';
+import { isJsonObject } from '../json.ts';
 import { MAX_FINDINGS, MAX_MESSAGE_DEPTH, MAX_MESSAGE_PARTS, MAX_PROBLEM_ERRORS, MAX_TEXT_CHARS } from '../limits.ts';
 import { isBlank } from '../text/span.ts';
 import type {
@@ -14,10 +16,6 @@ import type {
 
 /** An object of the request whose fields are unknown. */
 export type Fields = Readonly<Record<string, unknown>>;
-
-export function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The field of an object. A name that the object only inherits is `undefined`. */
 export function fieldOf(record: Fields, name: string): unknown {
@@ -125,7 +123,7 @@ export class TrajectoryDraft {
       if (parsed === null && given.trim() !== '') this.finding('arguments_malformed', at);
       return { id, name, arguments: given.trim() === '' ? {} : parsed, arguments_text: given, path };
     }
-    if (!isRecord(given)) {
+    if (!isJsonObject(given)) {
       this.expected(at, 'an object or its JSON text', given);
       return null;
     }
@@ -213,7 +211,7 @@ export function isTooLong(text: string): boolean {
 function parsedObject(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) && !isDeeperThan(value, MAX_MESSAGE_DEPTH) ? value : null;
+    return isJsonObject(value) && !isDeeperThan(value, MAX_MESSAGE_DEPTH) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -5,12 +5,14 @@
  *
  * Pure. Never throws, whatever the input. Takes linear time.
  */
+
 import type { InputProblem } from '../input-problem.ts';
+import { isJsonObject } from '../json.ts';
 import { MAX_MESSAGE_DEPTH, MAX_MESSAGES } from '../limits.ts';
 import type { Result } from '../result.ts';
 import { branchOf, isNode } from './branches.ts';
 import { readChatMessage } from './chat.ts';
-import { isDeeperThan, isRecord, TrajectoryDraft } from './draft.ts';
+import { isDeeperThan, TrajectoryDraft } from './draft.ts';
 import { hasWrittenCalls, readWrittenCalls } from './hermes-turns.ts';
 import { linkCalls } from './link-calls.ts';
 import { readMarkedText, TEXT_MARKUPS, type TextMarkup } from './marked-text.ts';
@@ -59,7 +61,7 @@ export function readTrajectory(
     ? branchOf(messages, leaf, path, draft)
     : messages.map((message, position) => ({ message, position, path: [...path, position] }));
   for (const { message, position, path: at } of placed) {
-    if (!isRecord(message)) draft.expected(at, 'a message: an object with role and content', message);
+    if (!isJsonObject(message)) draft.expected(at, 'a message: an object with role and content', message);
     else if (isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
       draft.problem(at, `expected at most ${MAX_MESSAGE_DEPTH} levels of nesting`);
     } else if (isResponsesItem(message)) readResponsesItem(message, position, at, draft);

@@ -2,7 +2,8 @@
  * Reads items of OpenAI's Responses API, as NeMo Gym sends them: calls, results and reasoning are items of their own,
  * and calls of hosted tools contain their result. Source of the fields: openai/openai-node 7b7d6ca7.
  */
-import { type Fields, fieldOf, isAbsent, isRecord, TextBuilder, type TrajectoryDraft } from './draft.ts';
+import { isJsonObject } from '../json.ts';
+import { type Fields, fieldOf, isAbsent, TextBuilder, type TrajectoryDraft } from './draft.ts';
 import type { MessagePath, TracedText, TrajectoryCall, Turn } from './trajectory.ts';
 
 type Item = { readonly item: Fields; readonly position: number; readonly path: MessagePath };
@@ -78,11 +79,11 @@ function addParts(parts: readonly unknown[], path: MessagePath, draft: Trajector
   for (const [n, part] of parts.entries()) {
     const at = [...path, n];
     if (!draft.countPart(at)) return;
-    const own = isRecord(part) ? fieldOf(part, 'text') : part;
+    const own = isJsonObject(part) ? fieldOf(part, 'text') : part;
     if (typeof own !== 'string') draft.finding('part_unread', at);
     else {
       if (!text.isEmpty()) text.addOwn('\n');
-      text.add(own, isRecord(part) ? [...at, 'text'] : at);
+      text.add(own, isJsonObject(part) ? [...at, 'text'] : at);
     }
   }
 }
@@ -112,7 +113,7 @@ function readMcpCall(item: Item, draft: TrajectoryDraft): void {
   const field = isAbsent(fieldOf(item.item, 'output')) ? 'error' : 'output';
   const error = fieldOf(item.item, field);
   if (isAbsent(error)) return;
-  if (isRecord(error)) draft.finding('part_unread', [...item.path, field]);
+  if (isJsonObject(error)) draft.finding('part_unread', [...item.path, field]);
   else addResult(item, draft, outputText(item, field, draft));
 }
 
@@ -130,7 +131,7 @@ function readFileSearch(item: Item, draft: TrajectoryDraft): void {
 /** The item has the query, but not what the search found. */
 function readWebSearch(item: Item, draft: TrajectoryDraft): void {
   const action = fieldOf(item.item, 'action');
-  const given = isRecord(action) ? action : {};
+  const given = isJsonObject(action) ? action : {};
   addCall(item, draft, draft.call({ name: 'web_search', arguments: given }, callIdOf(item, draft), item.path));
 }
 
@@ -144,7 +145,7 @@ function readCodeInterpreter(item: Item, draft: TrajectoryDraft): void {
   for (const [n, output] of outputs.entries()) {
     const at = [...item.path, 'outputs', n];
     if (!draft.countPart(at)) return;
-    const logs = isRecord(output) ? fieldOf(output, 'logs') : undefined;
+    const logs = isJsonObject(output) ? fieldOf(output, 'logs') : undefined;
     if (typeof logs === 'string') text.add(logs, [...at, 'logs']);
     else draft.finding('part_unread', at);
   }

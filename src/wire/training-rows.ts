@@ -2,9 +2,11 @@
  * Converts the rows of a data set of open-instruct or dr-tulu to rows of Citeward and back. The row of Citeward carries
  * the row that it was made from as `training_row`, so a row that nobody edited is written as it was.
  */
+
 import * as z from 'zod';
 import { questionSchema, sharedFields } from '../family/rollout-schema.ts';
 import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
+import { isJsonObject } from '../json.ts';
 import type { Result } from '../result.ts';
 import type { WeightedCriterion } from '../rubrics/evolution-log.ts';
 import { criterionId, type PromptCriterion, questionDigest } from '../rubrics/rubric-set.ts';
@@ -79,7 +81,7 @@ export function trainingRowOf(row: Fields, trainer: Trainer): Result<Fields, Pro
     const object = { query: question, rubrics: criteria.map(writtenCriterion) };
     return { ok: true, value: { ...columns, [COLUMN]: JSON.stringify(object) } };
   }
-  if (!isFields(origin)) return problem(['training_row'], 'expected the row of the data set, an object');
+  if (!isJsonObject(origin)) return problem(['training_row'], 'expected the row of the data set, an object');
   const read = readColumn(origin, ['training_row']);
   if (!read.ok) return read;
   if (read.value.question !== question) {
@@ -117,10 +119,6 @@ function weightedCriterion({ title, description, weight }: SignedCriterion, ques
     description,
   };
   return { id: criterionId(questionDigest(question), criterion), criterion, weight: Math.abs(weight) };
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function problem(path: InputProblem['path'], message: string): Result<never, Problems> {

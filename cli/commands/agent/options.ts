@@ -1,4 +1,5 @@
 /** The flags of `citeward agent`. */
+import { isJsonObject } from '../../../src/json.ts';
 import { MAX_AGENT_TURNS, MAX_SEED } from '../../../src/limits.ts';
 import { agentRequestSchema } from '../../../src/wire/agent.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
@@ -13,7 +14,7 @@ import {
 import { scoringOnlyFields } from '../../shared/row-fields.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { BACKENDS_FLAG } from '../../shared/row-host.ts';
-import { type Fields, isFields, withoutFields } from '../../shared/rows.ts';
+import { type Fields, withoutFields } from '../../shared/rows.ts';
 import { givenFields, samplingOf } from '../../shared/sampling.ts';
 
 /** The default of the Worker for trajectories. */
@@ -113,7 +114,10 @@ export function applyAgentOptions(row: Fields, options: AgentOptions): Fields {
   const isScored = Object.hasOwn(all, 'reference') || Object.hasOwn(all, 'tests');
   if (!isScored) return namesRecipe(options) ? all : withoutFields(all, TRAJECTORY_SCORING_FIELDS);
   const base = options.recipe ?? all['recipe'] ?? DEFAULT_RECIPE;
-  return { ...all, recipe: typeof base === 'string' || isFields(base) ? changedRecipe(base, options.changes) : base };
+  return {
+    ...all,
+    recipe: typeof base === 'string' || isJsonObject(base) ? changedRecipe(base, options.changes) : base,
+  };
 }
 
 function namesRecipe({ recipe, changes }: AgentOptions): boolean {

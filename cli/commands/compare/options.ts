@@ -1,11 +1,12 @@
 /** The flags of `citeward compare`. */
+import { isJsonObject } from '../../../src/json.ts';
 import { MAX_COMPARED } from '../../../src/limits.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { comparedFields } from '../../shared/row-fields.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { LOCAL_FLAGS } from '../../shared/row-host.ts';
-import { type Fields, isFields } from '../../shared/rows.ts';
+import type { Fields } from '../../shared/rows.ts';
 import type { ScoringOptions } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
@@ -46,7 +47,7 @@ export function readComparedFields(flags: Flags): {
       const { schedule } = fields;
       return {
         ...comparedFields(fields, judging),
-        ...(opponents === null ? {} : { schedule: { ...(isFields(schedule) ? schedule : {}), opponents } }),
+        ...(opponents === null ? {} : { schedule: { ...(isJsonObject(schedule) ? schedule : {}), opponents } }),
       };
     },
     names: new Set([...Object.keys(comparedFields({}, judging)), ...(opponents === null ? [] : ['schedule'])]),

@@ -5,6 +5,7 @@
 
 import { text as textOf } from 'node:stream/consumers';
 import * as z from 'zod';
+import { parsedJson } from '../../../src/json.ts';
 import {
   type Receipt,
   type ReceiptedReply,
@@ -42,23 +43,14 @@ export type Receipted = {
 /** Reads a file, or standard input for `-`. @throws UsageError if it cannot be read or is not JSON. */
 export async function readDocuments(path: string): Promise<Document[]> {
   const text = path === '-' ? await textOf(process.stdin) : await readTextFile(path);
-  const whole = parsed(text);
+  const whole = parsedJson(text);
   if (whole !== undefined) return [{ line: null, value: whole }];
   return text.split('\n').flatMap((line, index): Document[] => {
     if (line.trim() === '') return [];
-    const value = parsed(line);
+    const value = parsedJson(line);
     if (value === undefined) throw new UsageError(`${path}: line ${index + 1} is not JSON`);
     return [{ line: index + 1, value }];
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 const batchLineSchema = z.looseObject({

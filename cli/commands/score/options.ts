@@ -1,12 +1,14 @@
 /** The flags of `citeward score`. */
+
 import { RECIPE_NAMES } from '../../../src/families/composers.ts';
+import { isJsonObject } from '../../../src/json.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { HELP_WIDTH, wrapped } from '../../shared/help.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { LOCAL_FLAGS } from '../../shared/row-host.ts';
-import { type Fields, isFields } from '../../shared/rows.ts';
+import type { Fields } from '../../shared/rows.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
@@ -66,7 +68,7 @@ export function runPlaces(flags: Flags): ((fields: Fields) => Fields) | null {
 }
 
 function placeOf({ run, question }: Fields, groups: Map<string, { readonly group: number; samples: number }>): Fields {
-  if (isFields(run)) return run;
+  if (isJsonObject(run)) return run;
   const prompt = JSON.stringify(question ?? null);
   const known = groups.get(prompt) ?? { group: groups.size, samples: 0 };
   groups.set(prompt, known);

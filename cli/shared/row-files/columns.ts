@@ -2,14 +2,16 @@
  * From the columns of a data set to the fields of a row. A column map names the column of each field; without one the
  * columns are named like the fields.
  */
+
 import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { isJsonObject } from '../../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { RunError, UsageError } from '../exit.ts';
 import { readTextFile } from '../input.ts';
 import { readLines } from '../lines.ts';
-import { type Fields, isFields, lineFields } from '../rows.ts';
+import { type Fields, lineFields } from '../rows.ts';
 import { didYouMean } from '../suggest.ts';
 
 /** Field to the path of its value in a record: a column, and the members and indexes below it. */
@@ -177,7 +179,7 @@ function valueAt(record: Fields, path: readonly string[]): unknown {
   for (const name of path) {
     const whole = typeof value === 'string' ? jsonIn(value) : value;
     if (Array.isArray(whole)) value = whole[Number(name)];
-    else if (isFields(whole) && Object.hasOwn(whole, name)) value = whole[name];
+    else if (isJsonObject(whole) && Object.hasOwn(whole, name)) value = whole[name];
     else return undefined;
   }
   return value;

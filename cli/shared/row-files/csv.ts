@@ -1,10 +1,12 @@
 /** Reads CSV and TSV with a header line, by RFC 4180, also with semicolons, as spreadsheets of many countries write. */
+
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { isJsonObject } from '../../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import { RunError } from '../exit.ts';
 import type { Input } from '../input.ts';
-import { type Fields, isFields } from '../rows.ts';
+import type { Fields } from '../rows.ts';
 
 export type Delimiter = ',' | '\t' | ';';
 
@@ -26,7 +28,7 @@ export async function* csvRecords({ chunks, name }: Input, delimiter: Delimiter)
   const source = Readable.from(chunks);
   source.on('error', (error) => parser.destroy(error));
   try {
-    for await (const record of source.pipe(parser)) if (isFields(record)) yield record;
+    for await (const record of source.pipe(parser)) if (isJsonObject(record)) yield record;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new RunError(

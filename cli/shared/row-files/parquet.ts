@@ -1,9 +1,11 @@
 /** Reads Parquet files, as Hugging Face publishes its data sets. */
+
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
+import { isJsonObject } from '../../../src/json.ts';
 import { RunError, UsageError } from '../exit.ts';
 import type { Input } from '../input.ts';
-import { type Fields, isFields } from '../rows.ts';
+import type { Fields } from '../rows.ts';
 
 /**
  * Yields the rows of a file; one row group is in memory at a time.
@@ -21,7 +23,7 @@ export async function* parquetRecords({ path, name }: Input): AsyncGenerator<Fie
     );
     for (const row of rows) {
       const record = jsonOf(row);
-      if (isFields(record)) yield record;
+      if (isJsonObject(record)) yield record;
     }
     rowStart = rowEnd;
   }
@@ -46,7 +48,7 @@ function jsonOf(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);
   if (Array.isArray(value)) return value.map(jsonOf);
-  if (!isFields(value)) return value;
+  if (!isJsonObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
   return Object.fromEntries(members.map(([name, member]) => [name, jsonOf(member)]));
 }

@@ -1,5 +1,7 @@
 /** The example of a route: its fields to fill in, the request as curl, and a button that sends it to this Worker. */
+
 import { useId, useState } from 'preact/hooks';
+import { parsedJson } from '../../../src/json.ts';
 import { CurlText } from '../display/curl-text.tsx';
 import { apiKey } from '../settings/api-key.ts';
 import { useObservable } from '../settings/observable.ts';
@@ -25,7 +27,7 @@ export function RouteExample({ route }: { route: Route }) {
     setSending({ state: 'sending' });
     const reply = await sendRequest(method, path, body);
     setSending({ state: 'sent', reply });
-    if (reply.ok && reply.status < 400) learnIds(exampleReply(operation), jsonOf(reply.text));
+    if (reply.ok && reply.status < 400) learnIds(exampleReply(operation), parsedJson(reply.text));
   };
   const signed = isSigned(operation);
   const request = { method, url: `${location.origin}${path}`, withKey: hasKey && !isPublic(operation), body };
@@ -118,15 +120,6 @@ function statusOf(sending: Sending): string {
 
 function readable({ type, text }: { readonly type: string; readonly text: string }): string {
   if (!/^application\/(?:problem\+)?json\b/u.test(type)) return text;
-  const value = jsonOf(text);
+  const value = parsedJson(text);
   return value === undefined ? text : JSON.stringify(value, null, 2);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

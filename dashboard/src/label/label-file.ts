@@ -1,4 +1,5 @@
 /** Reads the rows to be labelled from a file of this machine. The file is not uploaded. */
+import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
 import { type LabelQuestion, labelFormatOf, levelOf, readLabelQuestion } from '../../../src/labels/labelled-row.ts';
 import { textLines } from '../api/text-lines.ts';
 import { noRatings, type Ratings, rated } from './ratings.ts';
@@ -61,14 +62,9 @@ function readLine(line: string): ReadLine {
   return { ok: false, problem: read.error.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ') };
 }
 
-function fieldsOf(line: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+function fieldsOf(line: string): JsonObject | null {
+  const value = parsedJson(line);
+  return isJsonObject(value) ? value : null;
 }
 
 /** The digest of what is asked: the same rows with ratings added keep it. */

@@ -2,7 +2,9 @@
  * The ratings of a file: what each rater said of each row, and how disagreements were resolved. Values do not change;
  * each function returns new ones.
  */
+
 import * as z from 'zod';
+import { parsedJson } from '../../../src/json.ts';
 import {
   type AgreementTable,
   exactAgreement,
@@ -150,13 +152,4 @@ export function readRatings(text: string): Ratings {
   if (!kept.success) return noRatings();
   const { raters, resolved } = kept.data;
   return { byRater: new Map(raters.map(([rater, levels]) => [rater, new Map(levels)])), resolved: new Map(resolved) };
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@
  * The probe page: what a recipe pays for canned cheap answers to rows of training data. Facts of the answers stay in the
  * browser, so that changed fields are replayed without a judge.
  */
+import { isJsonObject, parsedJson } from '../../../src/json.ts';
 import '../recipe/zod-without-eval.ts';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isRecipeName, type Recipe } from '../../../src/families/composers.ts';
@@ -179,14 +180,8 @@ type ChosenRecipe =
 
 function recipeOf(base: string, fields: string): ChosenRecipe {
   if (fields.trim() === '') return { ok: true, input: { base } };
-  try {
-    const value: unknown = JSON.parse(fields);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { ok: true, input: { base, ...value } };
-    }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const value = parsedJson(fields);
+  if (isJsonObject(value)) return { ok: true, input: { base, ...value } };
   return { ok: false, problem: 'other fields: expected a JSON object, such as {"citations": "required"}' };
 }
 

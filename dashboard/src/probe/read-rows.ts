@@ -1,5 +1,7 @@
 /** Reads pasted or opened rows as the prompts of a probe. */
+
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
 import { probeRowSchema } from '../../../src/wire/probe.ts';
 import { PromptCollector, type PromptRow, promptFields } from '../../../src/wire/probe-prompts.ts';
 
@@ -39,12 +41,7 @@ export function readRows(text: string): ReadRows {
   return prompts.length === 0 ? { ok: false, problems: ['there are no rows'] } : { ok: true, prompts };
 }
 
-function fieldsOf(line: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+function fieldsOf(line: string): JsonObject | null {
+  const value = parsedJson(line);
+  return isJsonObject(value) ? value : null;
 }

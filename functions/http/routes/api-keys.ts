@@ -2,6 +2,7 @@
  * `/v1/api-keys` makes, lists and revokes API keys that the Worker stores; `GET /v1/audit` lists the uses of admin
  * routes. A key sees and makes keys of its own project; a key of API_KEYS those of all projects.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { MAX_PROJECT_KEYS } from '../../../src/limits.ts';
@@ -92,5 +93,5 @@ function timeText(ms: number): string {
 
 async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return bytesToHex(new Uint8Array(digest));
 }

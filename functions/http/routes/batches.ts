@@ -1,4 +1,5 @@
 /** `/v1/batches` in OpenAI's shape. The Durable Object of a batch owns its state; D1 only lists batches. */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { requiredScopes } from '../../../service/required-scopes.ts';
@@ -83,5 +84,5 @@ const ID_BYTES = 16;
 
 function newBatchId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  return `batch_${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return `batch_${bytesToHex(bytes)}`;
 }

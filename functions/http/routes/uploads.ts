@@ -2,6 +2,7 @@
  * `/v1/uploads` in OpenAI's shape: a file larger than one request, sent in parts. OpenAI's API cannot read an upload,
  * so completing or cancelling is idempotent: a caller who missed the reply repeats the request and gets it.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
@@ -183,16 +184,12 @@ class Md5 {
 
   async hex(): Promise<string> {
     await this.#writer.close();
-    return hexOf(await this.#stream.digest);
+    return bytesToHex(new Uint8Array(await this.#stream.digest));
   }
 }
 
 async function sha256Hex(text: string): Promise<string> {
-  return hexOf(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
-}
-
-function hexOf(bytes: ArrayBuffer): string {
-  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
 }
 
 function uploadReply(upload: StoredUpload, file?: StoredFile): UploadReply {

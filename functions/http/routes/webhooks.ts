@@ -2,6 +2,7 @@
  * `/v1/webhooks`: registers endpoints, rotates their secrets, and lists jobs and deliveries. Its last route accepts
  * scoring requests that carry a signature instead of an API key.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
 import { invalidInput, RequestError, type RequestFailure } from '../../../service/failures.ts';
 import { newId } from '../../../service/ids.ts';
@@ -255,5 +256,5 @@ async function signedBody(
 
 async function sha256(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return bytesToHex(new Uint8Array(digest));
 }

@@ -4,6 +4,7 @@
  * verdict.
  */
 
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';
 import { failed } from '../../../lib/model-servers/calls/failures.ts';
 import type { Transport } from '../../../lib/model-servers/calls/transport.ts';
@@ -74,5 +75,5 @@ function harnessRunner(
 
 /** Returns 128 random bits in hex. A program cannot guess them, so it cannot forge the report of its harness. */
 function freshNonce(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return bytesToHex(crypto.getRandomValues(new Uint8Array(16)));
 }

@@ -3,12 +3,14 @@
  * the UI). They have no place in the text. If the text has markers `[1]`, these number the sources in order; otherwise
  * the whole text cites all sources, and a finding says so. `citations` of a text part can have a place and a quotation.
  */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Span } from '../../text/span.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft, Block } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
-import { indexIn, isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { indexIn, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
 import { type NumberedSources, numberedSources, readNumberedMarkers } from './numbered-markers.ts';
 
 type Path = InputProblem['path'];
@@ -21,7 +23,7 @@ export const aiSdk: AnswerFormat = {
     const parts = partsOf(value);
     const sources = parts.flatMap(([path, part]) => (isSource(part) ? pointersOf(part, path) : []));
     for (const source of sources) draft.sources.offer(source);
-    const whole = isObject(value) && !parts.some(([, { type }]) => type === 'text') ? textIn(value['text']) : null;
+    const whole = isJsonObject(value) && !parts.some(([, { type }]) => type === 'text') ? textIn(value['text']) : null;
     const texts =
       whole === null ? parts.filter(([, part]) => part['type'] === 'text') : [[['text'], { text: whole }] as const];
     const numbered = numberedSources(sources);
@@ -63,7 +65,7 @@ function isSource({ type, sourceType }: Json): boolean {
 function partsOf(value: unknown): (readonly [Path, Json])[] {
   const listed = (path: Path, list: unknown): (readonly [Path, Json])[] =>
     objectsIn(list).map(([n, part]) => [[...path, n], part]);
-  if (!isObject(value)) return listed([], value);
+  if (!isJsonObject(value)) return listed([], value);
   const content = listIn(value['content']).length > 0 ? 'content' : 'parts';
   const parts = listed([content], value[content]);
   return parts.length > 0 ? parts : listed(['sources'], value['sources']);

@@ -3,11 +3,13 @@
  * pages and blocks of documents by `document_index`, blocks of search results by `search_result_index`, web pages by
  * address. Also reads the events of a stream (`citations_delta`), and `<cite index="0-1">` that leaked into a text.
  */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft, Block } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
-import { indexIn, isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { indexIn, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
 
 type Path = InputProblem['path'];
 
@@ -15,7 +17,7 @@ export const anthropic: AnswerFormat = {
   name: 'anthropic',
   expected: 'a message of the Messages API, its content blocks, or the events of its stream',
   detects(value) {
-    if (isObject(value)) {
+    if (isJsonObject(value)) {
       if (objectsIn(value['content']).some(([, block]) => isCited(block))) return true;
       return value['type'] === 'message' && listIn(value['content']).some(isBlock);
     }
@@ -26,7 +28,7 @@ export const anthropic: AnswerFormat = {
   read(value, draft) {
     const events = objectsIn(value);
     if (events.some(([, item]) => isEvent(item))) return readEvents(events, draft);
-    const [blocks, path]: [unknown, Path] = isObject(value) ? [value['content'], ['content']] : [value, []];
+    const [blocks, path]: [unknown, Path] = isJsonObject(value) ? [value['content'], ['content']] : [value, []];
     let found = false;
     for (const [n, block] of objectsIn(blocks)) {
       if (block['type'] !== 'text') continue;
@@ -41,7 +43,7 @@ export const anthropic: AnswerFormat = {
 const BLOCK = /^(?:text|(?:redacted_)?thinking|\w{0,40}tool_use|\w{0,40}tool_result)$/;
 
 function isBlock(block: unknown): boolean {
-  return isObject(block) && typeof block['type'] === 'string' && BLOCK.test(block['type']);
+  return isJsonObject(block) && typeof block['type'] === 'string' && BLOCK.test(block['type']);
 }
 
 /** A block of an answer that cites nothing. */
@@ -50,7 +52,7 @@ function isUncited(block: Json): boolean {
 }
 
 function isCited({ citations }: Json): boolean {
-  return listIn(citations).some((one) => isObject(one) && String(one['type']).endsWith('_location'));
+  return listIn(citations).some((one) => isJsonObject(one) && String(one['type']).endsWith('_location'));
 }
 
 function isEvent({ type }: Json): boolean {
@@ -89,7 +91,7 @@ function readText(text: string, citations: readonly unknown[], path: Path, draft
   }
   const pointers = citations.flatMap((citation, n) => {
     const place = [...path, 'citations', n];
-    const pointer = isObject(citation) ? pointerOf(citation, place) : null;
+    const pointer = isJsonObject(citation) ? pointerOf(citation, place) : null;
     if (pointer === null) draft.findings.add({ reason: 'citation_unread', path: place });
     return pointer ?? [];
   });

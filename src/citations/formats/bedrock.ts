@@ -4,11 +4,13 @@
  * web. Also reads the deltas of ConverseStream, and answers of RetrieveAndGenerate: its `citations` repeat a part of the
  * text and hold the retrieved references with their text.
  */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
-import { indexIn, isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { indexIn, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
 
 type Path = InputProblem['path'];
 
@@ -16,11 +18,12 @@ export const bedrock: AnswerFormat = {
   name: 'bedrock',
   expected: 'a response of Converse or RetrieveAndGenerate, its message or content, or the events of a stream',
   detects(value) {
-    if (isObject(value) && isGenerated(value)) return true;
-    const message = isObject(value) ? messageOf(value)[0] : null;
-    if (message !== null) return objectsIn(message['content']).some(([, block]) => isObject(block['citationsContent']));
+    if (isJsonObject(value) && isGenerated(value)) return true;
+    const message = isJsonObject(value) ? messageOf(value)[0] : null;
+    if (message !== null)
+      return objectsIn(message['content']).some(([, block]) => isJsonObject(block['citationsContent']));
     return objectsIn(value).some(
-      ([, one]) => isObject(one['citationsContent']) || isObject(one['contentBlockDelta']) || isRetrieval(one),
+      ([, one]) => isJsonObject(one['citationsContent']) || isJsonObject(one['contentBlockDelta']) || isRetrieval(one),
     );
   },
   read(value, draft) {
@@ -30,10 +33,10 @@ export const bedrock: AnswerFormat = {
       return readRetrieval(texts.join(''), citations, ['citation'], draft);
     }
     if (Array.isArray(value)) {
-      const isStream = value.some((one) => isObject(one) && isObject(one['contentBlockDelta']));
+      const isStream = value.some((one) => isJsonObject(one) && isJsonObject(one['contentBlockDelta']));
       return isStream ? readEvents(value, draft) : readBlocks(value, [], draft);
     }
-    if (!isObject(value)) return false;
+    if (!isJsonObject(value)) return false;
     if (isGenerated(value)) {
       return readRetrieval(textIn(objectIn(value['output'])?.['text']) ?? '', value['citations'], ['citations'], draft);
     }
@@ -54,7 +57,7 @@ function isGenerated(value: Json): boolean {
 
 /** Whether the event is one of RetrieveAndGenerateStream. */
 function isRetrieval(event: Json): boolean {
-  return isObject(objectIn(event['citation'])?.['generatedResponsePart']);
+  return isJsonObject(objectIn(event['citation'])?.['generatedResponsePart']);
 }
 
 function readRetrieval(text: string, citations: unknown, path: Path, draft: AnswerDraft): boolean {
@@ -84,7 +87,7 @@ function readRetrieval(text: string, citations: unknown, path: Path, draft: Answ
 /** The address of a retrieved reference is in a member of its location that depends on the kind of store. */
 function referencePointer(reference: Json, path: Path): Pointer {
   const places = Object.values(objectIn(reference['location']) ?? {}).flatMap((place): Json[] =>
-    isObject(place) ? [place] : [],
+    isJsonObject(place) ? [place] : [],
   );
   const names = places.flatMap((place) => textIn(place['uri']) ?? textIn(place['url']) ?? textIn(place['id']) ?? []);
   return { path, id: names[0] ?? null, url: names[0] ?? null, text: textIn(objectIn(reference['content'])?.['text']) };

@@ -3,11 +3,13 @@
  * holds its sources: documents or tool outputs, with their data. In v1 it has ids (`document_ids`) of `documents` beside
  * the `text`. Also reads the events of a stream.
  */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft, Block } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
-import { indexIn, isObject, type Json, listIn, member, objectIn, objectsIn, textIn } from './json.ts';
+import { indexIn, type Json, listIn, member, objectIn, objectsIn, textIn } from './json.ts';
 
 type Path = InputProblem['path'];
 
@@ -15,7 +17,7 @@ export const cohere: AnswerFormat = {
   name: 'cohere',
   expected: 'a response of the chat API (v2 or v1), its message, or the events of its stream',
   detects(value) {
-    if (isObject(value)) return isMessage(objectIn(value['message']) ?? value);
+    if (isJsonObject(value)) return isMessage(objectIn(value['message']) ?? value);
     return objectsIn(value).some(([, { type, ...event }]) => {
       const name = member(event, 'eventType', 'event_type');
       return type === 'content-delta' || type === 'citation-start' || name === 'text-generation';
@@ -23,7 +25,7 @@ export const cohere: AnswerFormat = {
   },
   read(value, draft) {
     if (Array.isArray(value)) return readEvents(value, draft);
-    if (!isObject(value)) return false;
+    if (!isJsonObject(value)) return false;
     if (textIn(value['text']) !== null) return readFirst(value, draft);
     const inner = objectIn(value['message']);
     return readMessage(inner ?? value, inner === null ? [] : ['message'], draft);

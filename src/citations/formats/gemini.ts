@@ -2,11 +2,13 @@
  * Gemini: `groundingMetadata` of a candidate. A support names a segment of one part in bytes of UTF-8, repeats its text,
  * and points to chunks by index. Chunks of a search are addresses; chunks of retrieved contexts carry their text.
  */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft, Block } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
-import { indexIn, isObject, type Json, listIn, member, objectIn, objectsIn, textIn } from './json.ts';
+import { indexIn, type Json, listIn, member, objectIn, objectsIn, textIn } from './json.ts';
 
 type Path = InputProblem['path'];
 
@@ -19,11 +21,11 @@ export const gemini: AnswerFormat = {
       listIn(objectIn(one['content'])?.['parts']).length > 0;
     const isResponse = (one: Json): boolean =>
       objectsIn(one['candidates']).some(([, candidate]) => isCandidate(candidate));
-    if (isObject(value)) return isResponse(value) || isCandidate(value);
+    if (isJsonObject(value)) return isResponse(value) || isCandidate(value);
     return objectsIn(value).some(([, chunk]) => isResponse(chunk));
   },
   read(value, draft) {
-    const responses: readonly (readonly [Path, Json])[] = isObject(value)
+    const responses: readonly (readonly [Path, Json])[] = isJsonObject(value)
       ? [[[], value]]
       : objectsIn(value).map(([n, chunk]) => [[n], chunk]);
     const candidates = responses.map(([path, response]): readonly [Path, Json] => {

@@ -1,14 +1,12 @@
 /** Reads members of untyped JSON: each function returns `null` (or an empty list) if the value has another type. */
 
+import { isJsonObject } from '../../json.ts';
+
 /** A JSON object with unknown members. */
 export type Json = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function objectIn(value: unknown): Json | null {
-  return isObject(value) ? value : null;
+  return isJsonObject(value) ? value : null;
 }
 
 export function listIn(value: unknown): readonly unknown[] {
@@ -32,5 +30,5 @@ export function member(value: Json, ...names: readonly string[]): unknown {
 
 /** The objects of a list, each with its index. */
 export function objectsIn(value: unknown): readonly (readonly [number, Json])[] {
-  return listIn(value).flatMap((item, n) => (isObject(item) ? [[n, item] as const] : []));
+  return listIn(value).flatMap((item, n) => (isJsonObject(item) ? [[n, item] as const] : []));
 }

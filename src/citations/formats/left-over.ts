@@ -2,10 +2,12 @@
  * What a vendor leaves in an answer that is not answer: thinking before it, citation markup that its service should have
  * decoded, and members with citations that a format does not read. None of them may disappear without a finding.
  */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Span } from '../../text/span.ts';
 import type { AnswerDraft, Block } from './draft.ts';
-import { isObject, type Json, listIn } from './json.ts';
+import { type Json, listIn } from './json.ts';
 
 const THINK_START = '<think>';
 const THINK_END = '</think>';
@@ -70,6 +72,6 @@ const CITING = /citation|annotation|grounding|references|footnotes|search_?resul
 /** The members of an answer that hold citations or sources, by name, except those that a format reads. */
 export function citingMembers(value: Json, read: readonly string[] = []): string[] {
   return Object.entries(value).flatMap(([name, member]) =>
-    CITING.test(name) && !read.includes(name) && (listIn(member).length > 0 || isObject(member)) ? [name] : [],
+    CITING.test(name) && !read.includes(name) && (listIn(member).length > 0 || isJsonObject(member)) ? [name] : [],
   );
 }

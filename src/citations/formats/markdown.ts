@@ -3,11 +3,12 @@
  * the end resolves (the grammar `link`). The section is no part of the answer. An object with citations in other members
  * is no Markdown: it would lose them.
  */
+import { isJsonObject } from '../../json.ts';
 import { parseResponse } from '../parse.ts';
 import { sourcesFromList } from '../sources.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerFormat } from './format.ts';
-import { isObject, type Json, listIn, objectIn, textIn } from './json.ts';
+import { type Json, listIn, objectIn, textIn } from './json.ts';
 import { citingMembers, readBareMarkers, withoutThinking } from './left-over.ts';
 
 export const markdown: AnswerFormat = {
@@ -43,7 +44,7 @@ export const markdown: AnswerFormat = {
 
 function textOf(value: unknown): string | null {
   if (typeof value === 'string') return withoutThinking(value);
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const message = messageOf(value);
   const text = textIn(message['content']) ?? textIn(message['text']);
   return text === null ? null : withoutThinking(text);
@@ -56,7 +57,7 @@ function messageOf(value: Json): Json {
 
 /** Members with citations that this format does not read. */
 function unreadMembers(value: unknown): string[] {
-  if (!isObject(value)) return [];
+  if (!isJsonObject(value)) return [];
   const message = messageOf(value);
   const fields = objectIn(message['provider_specific_fields']) ?? {};
   return [...new Set([value, message, fields].flatMap((one) => citingMembers(one)))];

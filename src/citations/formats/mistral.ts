@@ -2,11 +2,13 @@
  * Mistral: `reference` chunks between text chunks of a message, with the ids of the references that the tool results
  * listed. A reference cites the text before it in its sentence. `tool_reference` chunks (conversations) are web pages.
  */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
-import { isObject, type Json, listIn, member, objectIn, objectsIn, textIn } from './json.ts';
+import { type Json, listIn, member, objectIn, objectsIn, textIn } from './json.ts';
 
 type Path = InputProblem['path'];
 
@@ -33,7 +35,7 @@ function isReference({ type }: Json): boolean {
 
 /** The contents of the messages in a value, each with its place. */
 function contentsOf(value: unknown): (readonly [Path, unknown])[] {
-  if (!isObject(value)) return [[[], value]];
+  if (!isJsonObject(value)) return [[[], value]];
   const message = objectIn(objectIn(listIn(value['choices'])[0])?.['message']);
   if (message !== null) return [[['choices', 0, 'message', 'content'], message['content']]];
   if (Array.isArray(value['outputs'])) {

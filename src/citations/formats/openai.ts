@@ -5,12 +5,14 @@
  * adds `context.citations`, which markers `[doc1]` number; Perplexity's Responses API adds an item `search_results`, which
  * markers `[1]` number. Markers that no annotation names lead nowhere.
  */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Span } from '../../text/span.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft, Block } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
-import { indexIn, isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { indexIn, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
 import { readBareMarkers, withoutThinking } from './left-over.ts';
 import { numberedSources, readNumberedMarkers } from './numbered-markers.ts';
 
@@ -20,7 +22,7 @@ export const openai: AnswerFormat = {
   name: 'openai',
   expected: 'a response of the Responses API, its output items, or a chat completion or message with annotations',
   detects(value) {
-    if (isObject(value)) {
+    if (isJsonObject(value)) {
       if (value['object'] === 'response' || listIn(value['output']).some(isOutput)) return true;
       return isOutput(value) || value['type'] === 'response.completed' || [...choices(value), value].some(isAnnotated);
     }
@@ -28,7 +30,7 @@ export const openai: AnswerFormat = {
   },
   read(value, draft) {
     if (Array.isArray(value)) {
-      const done = value.findIndex((item) => isObject(item) && item['type'] === 'response.completed');
+      const done = value.findIndex((item) => isJsonObject(item) && item['type'] === 'response.completed');
       return done === -1 ? readItems(value, [], draft) : readObject(value[done], [done], draft);
     }
     return readObject(value, [], draft);
@@ -53,13 +55,13 @@ function contextOf(message: Json): readonly (readonly [number, Json])[] {
 }
 
 function isOutput(item: unknown): boolean {
-  if (!isObject(item)) return false;
+  if (!isJsonObject(item)) return false;
   if (item['type'] === 'output_text' || item['type'] === 'file_search_call') return true;
   return item['type'] === 'message' && listIn(item['content']).some(isOutput);
 }
 
 function readObject(value: unknown, path: Path, draft: AnswerDraft): boolean {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   const response = objectIn(value['response']);
   if (response !== null) return readObject(response, [...path, 'response'], draft);
   const [chosen] = choices(value);

@@ -1,17 +1,18 @@
 /** Perplexity: a chat completion whose text has markers `[1]`, with `search_results` or `citations` that they number. */
+import { isJsonObject } from '../../json.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerFormat } from './format.ts';
-import { isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
 import { withoutThinking } from './left-over.ts';
 import { numberedSources, readNumberedMarkers } from './numbered-markers.ts';
 
 export const perplexity: AnswerFormat = {
   name: 'perplexity',
   expected: 'a chat completion with search_results or citations',
-  detects: (value) => isObject(value) && textOf(value) !== null && pointersOf(value).length > 0,
+  detects: (value) => isJsonObject(value) && textOf(value) !== null && pointersOf(value).length > 0,
   read(value, draft) {
-    const text = isObject(value) ? textOf(value) : null;
-    if (!isObject(value) || text === null) return false;
+    const text = isJsonObject(value) ? textOf(value) : null;
+    if (!isJsonObject(value) || text === null) return false;
     const pointers = pointersOf(value);
     const path = ['choices', 0, 'message', 'content'];
     for (const pointer of pointers) draft.sources.offer(pointer);

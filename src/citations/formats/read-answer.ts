@@ -1,5 +1,7 @@
 /** Converts a vendor's cited answer to a response and sources that every route reads. Pure, linear, never throws. */
+
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Result } from '../../result.ts';
 import type { SourceInput } from '../sources.ts';
 import type { SourceSet } from '../types.ts';
@@ -11,7 +13,6 @@ import { cohere } from './cohere.ts';
 import { AnswerDraft } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
 import { gemini } from './gemini.ts';
-import { isObject } from './json.ts';
 import { citingMembers } from './left-over.ts';
 import { markdown } from './markdown.ts';
 import { mistral } from './mistral.ts';
@@ -67,7 +68,7 @@ export function readCitedAnswer(
   const name = format ?? ANSWER_FORMATS.find((one) => FORMATS[one].detects(answer));
   if (name === undefined) {
     const known = ANSWER_FORMATS.join(', ');
-    const [member] = isObject(answer) ? citingMembers(answer) : [];
+    const [member] = isJsonObject(answer) ? citingMembers(answer) : [];
     if (member !== undefined) {
       return refused(`no known format has its citations in "${member}" in this way; the formats are ${known}`);
     }

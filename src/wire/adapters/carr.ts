@@ -2,16 +2,18 @@
  * CaRR's reward server, `POST /evaluate`. Sources: `deepsearch_rm_with_rubrics/launch_server.py` of THUDM/CaRR c97e7e89;
  * its client is `slime/slime/rollout/rm_hub/__init__.py`. Errors of the caller give 500 there and 422 here.
  */
+
 import * as z from 'zod';
 import { carr } from '../../families/carr/family.ts';
 import type { CarrRecipe } from '../../families/carr/recipe.ts';
 import type { CarrReply } from '../../families/carr/reply.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import { questionSchema, textSchema } from '../../family/rollout-schema.ts';
+import { isJsonObject } from '../../json.ts';
 import { fill } from '../../judgments/kinds/entities/labels.ts';
 import { MAX_CRITERIA, MAX_CRITERION_CHARS } from '../../limits.ts';
 import { outcomeFields } from '../../runs/rollout-counts.ts';
-import { fieldOf, isRecord } from '../../trajectory/draft.ts';
+import { fieldOf } from '../../trajectory/draft.ts';
 import type { ScoreResponse } from '../score.ts';
 import { historySchema } from './history.ts';
 import { runReportSchema } from './reply.ts';
@@ -81,7 +83,7 @@ export function readCarr(
   named: CarrRecipe,
 ): CarrReading {
   const last = history.at(-1);
-  const content = isRecord(last) ? fieldOf(last, 'content') : undefined;
+  const content = isJsonObject(last) ? fieldOf(last, 'content') : undefined;
   if (task_unfinished || last === undefined || fieldOf(last, 'role') !== 'assistant' || typeof content !== 'string') {
     return { status: 'no_answer' };
   }

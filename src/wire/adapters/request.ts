@@ -2,6 +2,7 @@
  * The parts that requests of trainers share: the query, the prompt, and the label. The query carries the scoring
  * options, because the URL is the only setting that trainers expose.
  */
+
 import * as z from 'zod';
 import type { AnswerFormatName } from '../../citations/formats/names.ts';
 import { requestedAnswer } from '../../citations/formats/requested-answer.ts';
@@ -17,6 +18,7 @@ import {
   sharedFields,
 } from '../../family/rollout-schema.ts';
 import { type InputProblem, problemsOfIssues } from '../../input-problem.ts';
+import { parsedJson } from '../../json.ts';
 import { MAX_NAME_CHARS, MAX_PANEL_MEMBERS, MAX_TEXT_CHARS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
 import { outcomeFields, type RolloutOutcome } from '../../runs/rollout-counts.ts';
@@ -229,7 +231,7 @@ type CitedFields = Omit<Label, 'run' | 'trajectory' | keyof RolloutOutcome> & {
 /** Builds the rollout of a row whose response is the answer of a vendor. */
 function citedRollout(fields: CitedFields, response: string): Result<Rollout, readonly InputProblem[]> {
   const isMarkdown = fields.answer_format === 'markdown';
-  const { data: cited_answer } = citedAnswerSchema.safeParse(isMarkdown ? response : jsonOf(response));
+  const { data: cited_answer } = citedAnswerSchema.safeParse(isMarkdown ? response : parsedJson(response));
   if (cited_answer === undefined) {
     const message = `expected the text of the JSON of an answer, because answer_format is ${fields.answer_format}`;
     return { ok: false, error: [{ path: ['response'], message }] };
@@ -238,13 +240,4 @@ function citedRollout(fields: CitedFields, response: string): Result<Rollout, re
   const reading = requestedAnswer(cited);
   if (reading !== null && !reading.ok) return reading;
   return { ok: true, value: rolloutOf(cited) };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -3,9 +3,10 @@
  * c97e7e89, `deepsearch_rm_with_rubrics/launch_server.py`. Every reader takes linear time; the reference's search
  * pattern backtracks.
  */
+import { isJsonObject } from '../../../json.ts';
 import { skipPythonSpace, stripPythonSpace } from '../../../text/python-text.ts';
 import { isPythonObject, readPythonJson } from '../../../tools/python-json.ts';
-import { type Fields, fieldOf, isRecord } from '../../../trajectory/draft.ts';
+import { type Fields, fieldOf } from '../../../trajectory/draft.ts';
 import { asciiDigits } from './labels.ts';
 
 /** One call of a tool. `arguments`: JSON text. */
@@ -25,7 +26,7 @@ export type CarrMessage = {
 /** Reads messages of any shape as CaRR's; a part of another shape is left out, as if it were absent. */
 export function carrMessages(messages: readonly unknown[]): CarrMessage[] {
   return messages.flatMap((message): CarrMessage[] => {
-    if (!isRecord(message)) return [];
+    if (!isJsonObject(message)) return [];
     const content = fieldOf(message, 'content');
     const calls = fieldOf(message, 'tool_calls');
     return [
@@ -51,7 +52,7 @@ function text(record: Fields, name: string): string | undefined {
 /** The fields of an object that are texts. */
 function textFields<Name extends string>(value: unknown, names: readonly Name[]): { readonly [N in Name]?: string } {
   const fields: { [N in Name]?: string } = {};
-  if (!isRecord(value)) return fields;
+  if (!isJsonObject(value)) return fields;
   for (const name of names) {
     const found = text(value, name);
     if (found !== undefined) fields[name] = found;

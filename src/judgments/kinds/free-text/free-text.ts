@@ -3,6 +3,7 @@
  * public server searches them (THUDM/CaRR c97e7e89, `deepsearch_rm_with_rubrics/launch_server.py`). The words of the
  * prompts are ours.
  */
+import { parsedJson } from '../../../json.ts';
 import { stripPythonSpace } from '../../../text/python-text.ts';
 import type { ReadReply } from '../../protocol/reply.ts';
 
@@ -48,13 +49,4 @@ export function fencedEntries(
   const entries = new Map<string, unknown>(Object.entries(value));
   if (entries.size === keys.length && keys.every((key) => entries.has(key))) return entries;
   return { ok: false, problem: 'wrong_shape', detail: 'the object has other keys than those asked for' };
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

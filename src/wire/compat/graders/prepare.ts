@@ -1,5 +1,7 @@
 /** Prepares a grader object: reads its templates and its formula once, before a sample is graded. */
+
 import type { InputProblem } from '../../../input-problem.ts';
+import { parsedJson } from '../../../json.ts';
 import type { GraderMessage, GraderRequest } from '../../../judgments/kinds/grader/grader.ts';
 import type { Asking } from '../../../judgments/protocol/asking.ts';
 import type { Result } from '../../../result.ts';
@@ -124,15 +126,6 @@ function preparedBy(
 export function templateValues(model_sample: string, item: unknown): TemplateValues {
   const parsed = parsedJson(model_sample);
   return { item, sample: { output_text: model_sample, ...(parsed === undefined ? {} : { output_json: parsed }) } };
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** What a grader needs for one sample: nothing more, or a judgment. */
