@@ -12,6 +12,7 @@ import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { DEFAULT_DESKS } from './desk/desk-layout.ts';
 import type { Budgets } from './projects/budgets.ts';
 import { readSecretKeys, type SecretKey } from './secret-keys.ts';
+import { configuredWarnings } from './shard-warnings.ts';
 
 /** The bindings of wrangler.toml (worker-configuration.d.ts), and the secrets and variables that it does not list. */
 export type Environment = Env & {
@@ -29,6 +30,8 @@ export type Environment = Env & {
   readonly DESKS?: string;
   /** Days that a run is kept after its last recording; absent = until it is deleted. */
   readonly RUN_RETENTION_DAYS?: string;
+  /** Days that a judgment is kept in KV after it was made; absent = until it is deleted. */
+  readonly JUDGMENT_RETENTION_DAYS?: string;
   /** Number of objects that hold a run which begins now; absent = 1. */
   readonly RUN_SHARDS?: string;
   /** The daily budgets of each project that has none of its own; absent = no limit (docs/guides/projects.md). */
@@ -74,6 +77,8 @@ export type Settings = {
   readonly desks: number;
   /** `null` = runs are kept until they are deleted. */
   readonly runRetentionDays: number | null;
+  /** `null` = judgments are kept until they are deleted; else at least `runRetentionDays`. */
+  readonly judgmentRetentionDays: number | null;
   /** Number of objects that hold a run which begins now. */
   readonly runShards: number;
   /** Empty = no key is configured. */
@@ -119,6 +124,18 @@ export function readSettings(environment: Environment): SettingsResult {
       problems: ['expected a whole number of days from 1 to 36500; leave it empty to keep runs until they are deleted'],
     };
   }
+  const judgmentRetentionDays = readDays(environment.JUDGMENT_RETENTION_DAYS);
+  if (judgmentRetentionDays === 'malformed') {
+    const problems = ['expected a whole number of days from 1 to 36500; leave it empty to keep judgments'];
+    return { ok: false, setting: 'JUDGMENT_RETENTION_DAYS', problems };
+  }
+  if (judgmentRetentionDays !== null && judgmentRetentionDays < (runRetentionDays ?? Number.POSITIVE_INFINITY)) {
+    const runs = runRetentionDays === null ? 'which is not set, so runs are kept' : `which is ${runRetentionDays}`;
+    const problems = [
+      `expected at least as many days as RUN_RETENTION_DAYS, ${runs}: a run would outlive its judgments`,
+    ];
+    return { ok: false, setting: 'JUDGMENT_RETENTION_DAYS', problems };
+  }
   const desks = readCount(environment.DESKS, DEFAULT_DESKS, MAX_DESKS);
   if (desks === 'malformed') {
     return { ok: false, setting: 'DESKS', problems: [`expected a whole number from 1 to ${MAX_DESKS}`] };
@@ -158,6 +175,7 @@ export function readSettings(environment: Environment): SettingsResult {
       clientAddressHeader,
       desks,
       runRetentionDays,
+      judgmentRetentionDays,
       runShards,
       keys: keys.keys,
       backends: backends.config,
@@ -262,10 +280,10 @@ function bytesOfHex(hex: string): Uint8Array {
 
 /**
  * Creates a reader that parses the configuration once per isolate, and again only if it has changed (in tests). It
- * reports each problem once to `onProblem`.
+ * reports each result once to `onRead`.
  */
 export function createSettingsReader(
-  onProblem: (problem: Extract<SettingsResult, { ok: false }>) => void,
+  onRead: (result: SettingsResult) => void,
 ): (environment: Environment) => SettingsResult {
   let last: { readonly environment: Environment; readonly text: string; readonly result: SettingsResult } | null = null;
   return (environment) => {
@@ -276,7 +294,7 @@ export function createSettingsReader(
     if (last?.text === text) last = { ...last, environment };
     else {
       last = { environment, text, result: readSettings(environment) };
-      if (!last.result.ok) onProblem(last.result);
+      onRead(last.result);
     }
     return last.result;
   };
@@ -284,6 +302,14 @@ export function createSettingsReader(
 
 function textOrKind(value: unknown): string {
   return typeof value === 'string' ? `text ${value}` : typeof value;
+}
+
+/** Writes what is wrong with the settings, or may be, to the operator's log. */
+export function reportSettings(result: SettingsResult): void {
+  if (!result.ok) reportProblem(result);
+  for (const warning of result.ok ? configuredWarnings(result.settings) : []) {
+    console.warn(JSON.stringify({ event: 'config_warning', ...warning }));
+  }
 }
 
 /** Writes a problem to the operator's log. */

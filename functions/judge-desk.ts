@@ -59,6 +59,7 @@ import {
 import { NO_BUDGETS } from './projects/budgets.ts';
 import type { JudgmentScope } from './projects/judgment-scope.ts';
 import { ProjectTable } from './projects/project-table.ts';
+import { retainedKv } from './storage/judgment-retention.ts';
 
 const now = (): number => Date.now();
 
@@ -98,7 +99,11 @@ export class JudgeDesk extends DurableObject<Environment> {
     this.#gate = new ConnectionGate(parts.callsWithoutHeaders ?? MAX_CALLS_WITHOUT_HEADERS);
     this.#platforms = createPlatformFactory({ ...parts, judgmentStoreOf: uncachedJudgments });
     this.#scope = state.storage.kv.get<string>(SCOPE) ?? null;
-    this.#kv = uncachedJudgmentsIn(environment.JUDGMENTS, () => this.#scope);
+    const retained = retainedKv(environment.JUDGMENTS, () => {
+      const settings = this.#platforms.settingsOf(environment);
+      return settings.ok ? settings.value.judgmentRetentionDays : null;
+    });
+    this.#kv = uncachedJudgmentsIn(retained, () => this.#scope);
     this.#earlier = new EarlierOwners({ deskOf: (desk) => deskIn(environment.JUDGE_DESK, desk, this.#scope), now });
     this.#succession = new Succession(state.storage.kv);
     this.#budgets = new BudgetLeases({ table: new ProjectTable(environment.DB), now, reportMs: parts.budgetReportMs });

@@ -10,7 +10,8 @@ import { deskIn } from './desk/desk-client.ts';
 import type { DeskFigures } from './desk/desk-figures.ts';
 import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
 import type { Environment, Settings } from './environment.ts';
-import { activeShardBytes } from './ledger/ledger-size.ts';
+import type { ObjectLoad } from './ledger/ledger-messages.ts';
+import { activeShardLoads } from './ledger/ledger-size.ts';
 import { type GaugeName, sampleOf } from './metrics/catalogue.ts';
 import { type Increment, isolateCounts } from './metrics/counts.ts';
 import { openMetricsPage } from './metrics/open-metrics.ts';
@@ -34,7 +35,7 @@ type Bindings = Pick<Environment, 'JUDGE_DESK' | 'RUN_LEDGER' | 'DB' | 'JOBS' | 
 export async function metricsPage(bindings: Bindings, settings: Settings): Promise<string> {
   const [{ figures, leftOut }, shards, queues] = await Promise.all([
     deskFigures(bindings, settings),
-    ledgerBytes(bindings),
+    activeShardLoads(bindings.DB, bindings.RUN_LEDGER, Date.now()),
     queueGauges(bindings),
   ]);
   const answered = figures.filter((one) => one !== null);
@@ -132,23 +133,15 @@ function laneGauges(figures: readonly DeskFigures[]): Increment[] {
   ]);
 }
 
-/** The bytes of the active shards; `null` = D1 or an object did not answer. */
-async function ledgerBytes({ DB, RUN_LEDGER }: Bindings): Promise<readonly number[] | null> {
-  try {
-    return await activeShardBytes(DB, RUN_LEDGER, Date.now());
-  } catch (error) {
-    // A run that is erased meanwhile is a RequestError.
-    if (error instanceof StorageError || error instanceof RequestError) return null;
-    throw error;
-  }
-}
-
-function ledgerGauges(shards: readonly number[] | null): Increment[] {
+function ledgerGauges(shards: readonly ObjectLoad[] | null): Increment[] {
   if (shards === null) return [];
+  const sizes = shards.map(({ bytes }) => bytes);
+  const rates = shards.map(({ calls_per_s }) => calls_per_s);
   return [
     gauge('citeward_ledger_shards_active', [], shards.length),
-    gauge('citeward_ledger_bytes', [], sumOf(shards)),
-    gauge('citeward_ledger_bytes_highest', [], Math.max(0, ...shards)),
+    gauge('citeward_ledger_bytes', [], sumOf(sizes)),
+    gauge('citeward_ledger_bytes_highest', [], Math.max(0, ...sizes)),
+    gauge('citeward_ledger_calls_per_second_highest', [], Math.max(0, ...rates)),
   ];
 }
 

@@ -24,7 +24,7 @@ import { createRecentlyUsed } from '../src/recently-used.ts';
 import type { Result } from '../src/result.ts';
 import { createDeskClient, type DeskClient } from './desk/desk-client.ts';
 import { type DeskLayout, layoutOf } from './desk/desk-layout.ts';
-import { createSettingsReader, type Environment, reportProblem, type Settings } from './environment.ts';
+import { createSettingsReader, type Environment, reportSettings, type Settings } from './environment.ts';
 import { KvOperations, withinOperations } from './kv-operations.ts';
 import { LedgerClient } from './ledger/ledger-client.ts';
 import type { LedgerStores } from './ledger/run-recording.ts';
@@ -33,6 +33,7 @@ import type { Payer } from './projects/budgets.ts';
 import { type JudgmentScope, scopedKv } from './projects/judgment-scope.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
+import { retainedKv } from './storage/judgment-retention.ts';
 import { createKvReasonStore } from './storage/kept-reasons.ts';
 import { UploadStore } from './storage/uploads.ts';
 
@@ -96,7 +97,7 @@ export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
 const readSources = createSourceReader(RECENT_SOURCES);
 
 /** One per isolate: it parses the settings once, and backends remember their last failures per settings object. */
-const readSettings = createSettingsReader(reportProblem);
+const readSettings = createSettingsReader(reportSettings);
 
 /** Creates the factory that an isolate uses for all its requests. */
 export function createPlatformFactory(parts: Partial<PlatformParts> = {}): PlatformFactory {
@@ -111,6 +112,7 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     const { payer, operations = new KvOperations() } = use;
     const scope = scopeOf(settings, payer);
     const kv = operations.countedKv(environment.JUDGMENTS);
+    const retained = retainedKv(kv, () => settings.judgmentRetentionDays);
     const layout = layoutIn(backendsOf(settings, environment), settings);
     const desk = createDeskClient(environment.JUDGE_DESK, layout, payer, scope);
     return {
@@ -118,7 +120,7 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
       uploads: new UploadStore(environment.FILES, environment.DB, payer.project),
       ledger: new LedgerClient(ledgerStores(environment, settings, payer), settings.runRetentionDays),
       rubrics: new RunRubrics(ledgerStores(environment, settings, payer)),
-      judgments: withinOperations(judgmentStoreOf(kv, scope), operations, desk),
+      judgments: withinOperations(judgmentStoreOf(retained, scope), operations, desk),
       reasons: createKvReasonStore(kv, payer.project, operations),
       desk,
     };

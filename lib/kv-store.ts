@@ -216,6 +216,9 @@ export const MAX_RECENT_JUDGMENTS = 4_096;
 /** Size of the judgments cached by one isolate, in UTF-16 code units of their JSON (8 MB). */
 export const MAX_RECENT_JUDGMENT_CHARS = 4 * 1024 * 1024;
 
+/** How long an isolate caches a judgment, in milliseconds. */
+const MAX_RECENT_MS = 60 * 60 * 1000;
+
 type RecentJudgments = {
   readonly get: (key: string) => Judgment | undefined;
   /** @param chars size of the judgment's JSON, in UTF-16 code units. */
@@ -224,7 +227,14 @@ type RecentJudgments = {
 
 type RecentLimits = { readonly entries: number; readonly chars: number };
 
-export function createRecentJudgments({ entries, chars: size }: RecentLimits): RecentJudgments {
-  const recent = createRecentlyUsed<Judgment>({ entries, size });
-  return { get: recent.get, add: (judgment, chars) => recent.add(judgment.key, judgment, chars) };
+/** @param now in milliseconds. A judgment is read again after an hour, as it may have expired from KV. */
+export function createRecentJudgments({ entries, chars: size }: RecentLimits, now = () => Date.now()): RecentJudgments {
+  const recent = createRecentlyUsed<{ readonly judgment: Judgment; readonly until: number }>({ entries, size });
+  return {
+    get(key) {
+      const entry = recent.get(key);
+      return entry !== undefined && now() < entry.until ? entry.judgment : undefined;
+    },
+    add: (judgment, chars) => recent.add(judgment.key, { judgment, until: now() + MAX_RECENT_MS }, chars),
+  };
 }

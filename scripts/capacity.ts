@@ -6,9 +6,10 @@ import { UsageError } from '../cli/shared/exit.ts';
 import { type FlagDescription, type Flags, readFlags } from '../cli/shared/flags.ts';
 import { MAX_CALLS_WITHOUT_HEADERS } from '../functions/desk/connection-gate.ts';
 import { MAX_KV_PUTS_AT_ONCE } from '../functions/desk/store-limits.ts';
+import { MAX_OBJECT_CALLS_PER_S } from '../functions/ledger/call-rate.ts';
 import { costOf, PRICES_READ, storesAfter, valuesOf } from './capacity/cost.ts';
 import type { Load } from './capacity/load.ts';
-import { CALLS_PER_LEDGER, connectionSeconds, desksFor, planOf } from './capacity/plan.ts';
+import { connectionSeconds, desksFor, planOf } from './capacity/plan.ts';
 import { JUDGMENTS_PER_CPU_SECOND, type Simulated, simulate } from './capacity/simulated-desks.ts';
 import { VirtualClock } from './capacity/virtual-clock.ts';
 import { createDraws } from './demo-run/draws.ts';
@@ -29,6 +30,12 @@ const FLAGS: readonly FlagDescription[] = [
   { name: 'run-shards', kind: 'text', value: 'N', help: 'Setting RUN_SHARDS; default: as the load needs.' },
   { name: 'prompt-kb', kind: 'text', value: 'N', help: 'Size of a prompt in kilobytes; default 40.' },
   { name: 'kv-put-ms', kind: 'text', value: 'MS', help: 'Time of a write to KV in milliseconds; default 50.' },
+  {
+    name: 'judgment-retention-days',
+    kind: 'text',
+    value: 'N',
+    help: 'Setting JUDGMENT_RETENTION_DAYS; default: judgments are kept.',
+  },
   { name: 'seconds', kind: 'text', value: 'N', help: 'Simulated time; default 180. Its second half is measured.' },
   { name: 'outage-s', kind: 'text', value: 'S', help: 'The judge is away for this long in the middle; default 0.' },
   { name: 'seed', kind: 'text', value: 'N', help: 'Seed of the arrivals and judge times; default 1.' },
@@ -55,7 +62,8 @@ async function run(flags: Flags): Promise<void> {
   let drawn = 0;
   const simulated = await simulate(load, clock, () => draws.share(drawn++));
   const ledgers =
-    flags.count('run-shards', { min: 1, max: 64 }) ?? Math.ceil(load.rollouts_per_s / load.group / CALLS_PER_LEDGER);
+    flags.count('run-shards', { min: 1, max: 64 }) ??
+    Math.ceil(load.rollouts_per_s / load.group / MAX_OBJECT_CALLS_PER_S);
   const report = reportOf(load, simulated, ledgers);
   if (flags.isOn('json')) console.log(JSON.stringify(report));
   else print(load, report);
@@ -89,8 +97,7 @@ function printPlan(flags: Flags): void {
   console.log(
     `\nGroups of ${load.group}, ${load.judgments} judgments a rollout, ${(100 * load.stored).toFixed(0)} % stored, ` +
       `${load.judge_s} s a call, ${engine_slots} sequences an engine.\nCost at this rate all the time, without engines and ` +
-      `the fee of the plan.\nKV then: what the judgments of one month cost in KV each month afterwards, as they do not ` +
-      `expire. Prices of ${PRICES_READ}.`,
+      `the fee of the plan.\nKV then: ${kvThen(load)} Prices of ${PRICES_READ}.`,
   );
 }
 
@@ -117,9 +124,16 @@ function loadOf(flags: Flags): Load {
     desks_per_isolate,
     prompt_bytes: 1000 * (positive('prompt-kb') ?? 40),
     kv_put_ms,
+    judgment_retention_days: flags.count('judgment-retention-days', { min: 1, max: 36_500 }),
     seconds: flags.count('seconds', { min: 10, max: 3600 }) ?? 180,
     outage_s: flags.number('outage-s') ?? 0,
   };
+}
+
+function kvThen({ judgment_retention_days: days }: Load): string {
+  return days === null
+    ? 'what the judgments of one month cost in KV each month afterwards, as they do not expire.'
+    : `what KV costs each month once it has the judgments of ${days} days; it does not grow then.`;
 }
 
 type Bound = { readonly part: string; readonly rollouts_per_s: number };
@@ -173,7 +187,7 @@ function boundsOf(load: Load, ledgers: number): readonly Bound[] {
       part: 'writes to KV',
       rollouts_per_s: (load.desks * MAX_KV_PUTS_AT_ONCE * 1000) / (load.kv_put_ms * (unknown + alone)),
     },
-    { part: 'objects of the run', rollouts_per_s: ledgers * CALLS_PER_LEDGER * load.group },
+    { part: 'objects of the run', rollouts_per_s: ledgers * MAX_OBJECT_CALLS_PER_S * load.group },
   ];
 }
 

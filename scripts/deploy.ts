@@ -89,8 +89,8 @@ async function deploy(options: Options): Promise<void> {
   }
 
   console.log(
-    '\nJudgments do not expire: those of a million rollouts cost about $2 a month in KV, each month. What a rate costs, ' +
-      'and which settings it needs: npm run capacity -- --plan',
+    '\nWithout JUDGMENT_RETENTION_DAYS judgments do not expire: those of a million rollouts cost about $2 a month in KV, ' +
+      'each month. What a rate costs, and which settings it needs: npm run capacity -- --plan',
   );
   const url = options.url ?? deployed.url;
   if (url === null) {

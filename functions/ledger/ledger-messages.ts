@@ -158,6 +158,12 @@ export const NO_CONTENT: StoredContent = {
   details_at: null,
 };
 
+export type ObjectLoad = {
+  /** Size of the object's database. */
+  readonly bytes: number;
+  readonly calls_per_s: number;
+};
+
 export type PageCall = {
   readonly v: number;
   readonly fromStep: number | null;

@@ -1,19 +1,42 @@
-/** Measures the objects of the runs that were recorded in during the last minutes, for `GET /metrics`. */
+/** Measures the objects of the runs that were recorded in during the last minutes, for `GET /metrics` and `GET /readyz`. */
 import * as z from 'zod';
+import { withinMs } from '../../service/within-ms.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/stored.ts';
 import { askShard, type LedgerObjects, shardsOf } from './ledger-calls.ts';
-import { LEDGER_MESSAGE_VERSION } from './ledger-messages.ts';
+import { LEDGER_MESSAGE_VERSION, type ObjectLoad } from './ledger-messages.ts';
 
 /** Older runs are not asked: a question would wake their objects. */
 const ACTIVE_MS = 10 * 60 * 1000;
 /** Runs asked at most, the last recorded first. */
 const MAX_RUNS = 20;
+/** How long all may take to answer, in milliseconds. */
+const ANSWER_MS = 5_000;
+/** A shard in which nothing is recorded. */
+const IDLE: ObjectLoad = { bytes: 0, calls_per_s: 0 };
 
 const lifeSchema = z.object({ project: z.string(), run: z.string(), incarnation: z.string(), shards: z.int().min(1) });
 
-/** The bytes of SQLite of each shard. @param now in milliseconds since 1970. @throws StorageError, RequestError. */
-export async function activeShardBytes(db: D1Database, objects: LedgerObjects, now: number): Promise<number[]> {
+/**
+ * The load of each shard; `null` = D1 or an object did not answer in time, a run was erased meanwhile, or an object
+ * still has older code. @param now in milliseconds since 1970.
+ */
+export async function activeShardLoads(
+  db: D1Database,
+  objects: LedgerObjects,
+  now: number,
+): Promise<readonly ObjectLoad[] | null> {
+  try {
+    const loads = await withinMs(shardLoads(db, objects, now), ANSWER_MS);
+    return loads === 'late' ? null : loads;
+  } catch (error) {
+    const name = error instanceof Error ? error.name : typeof error;
+    console.error(JSON.stringify({ event: 'figures_missing', error: name }));
+    return null;
+  }
+}
+
+async function shardLoads(db: D1Database, objects: LedgerObjects, now: number): Promise<ObjectLoad[]> {
   const { results } = await stored('d1', 'run_active', async () =>
     (await database(db))
       .prepare(
@@ -27,7 +50,7 @@ export async function activeShardBytes(db: D1Database, objects: LedgerObjects, n
     results.flatMap((columns) => {
       const life = lifeSchema.parse(columns);
       return shardsOf(life).map((shard) =>
-        askShard(objects, life, shard, 0, async (object) => await object.bytes(LEDGER_MESSAGE_VERSION)),
+        askShard(objects, life, shard, IDLE, async (object) => await object.load(LEDGER_MESSAGE_VERSION)),
       );
     }),
   );

@@ -10,12 +10,14 @@ import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
 import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
+import { CallRate } from './call-rate.ts';
 import { CheckTable, type StoredCheck } from './check-table.ts';
 import {
   type LatestVisit,
   LEDGER_MESSAGE_VERSION,
   type LedgerAnswer,
   type LedgerPage,
+  type ObjectLoad,
   type PackedRecipe,
   type PageCall,
   type RecordCall,
@@ -51,6 +53,7 @@ export class RunLedger extends DurableObject<Environment> {
   readonly #rubrics: RubricTable;
   readonly #sealer: Sealer;
   readonly #options: RunLedgerOptions;
+  readonly #rate = new CallRate();
   /** When the alarm is due as far as this instance knows; the platform may know of an earlier one. */
   #alarmAt: number | null = null;
 
@@ -94,9 +97,9 @@ export class RunLedger extends DurableObject<Environment> {
     return this.#answer(v, null, () => ({ rollouts: this.#records.rollouts, recipes: this.#records.recipes }));
   }
 
-  /** The size of the object's database in bytes. */
-  async bytes(v: number): Promise<LedgerAnswer<number>> {
-    return this.#answer(v, null, () => this.ctx.storage.sql.databaseSize);
+  async load(v: number): Promise<LedgerAnswer<ObjectLoad>> {
+    const calls_per_s = this.#rate.perSecond(Date.now());
+    return this.#answer(v, null, () => ({ bytes: this.ctx.storage.sql.databaseSize, calls_per_s }));
   }
 
   async page(call: PageCall): Promise<LedgerAnswer<LedgerPage>> {
@@ -211,6 +214,7 @@ export class RunLedger extends DurableObject<Environment> {
 
   /** Answers a call. @param opens the run that the call may begin; `null` = it begins none. */
   #answer<T>(v: number, opens: Pick<RecordCall, 'prefix' | 'shard'> | null, work: () => T): LedgerAnswer<T> {
+    this.#rate.count(Date.now());
     if (v !== LEDGER_MESSAGE_VERSION) return { ok: false, refusal: 'version_skew' };
     try {
       return this.ctx.storage.transactionSync((): LedgerAnswer<T> => {

@@ -47,6 +47,7 @@ export const FAMILIES = {
   citeward_ledger_shards_active: gauge('Ledger objects of runs that were recorded in during the last 10 minutes.', []),
   citeward_ledger_bytes: gauge('Bytes of SQLite of these objects.', []),
   citeward_ledger_bytes_highest: gauge('Bytes of SQLite of the largest of these objects; an object has 10 GB.', []),
+  citeward_ledger_calls_per_second_highest: gauge('Calls per second of the busiest of these objects.', []),
 } as const satisfies Readonly<Record<string, Family>>;
 
 export type MetricName = keyof typeof FAMILIES;

@@ -49,6 +49,9 @@ export const COUNTED = {
   kvBytesPerJudgment: 2_000,
 } as const;
 
+/** Seconds of a day. */
+export const SECONDS_PER_DAY = 24 * 60 * 60;
+
 /** The most bytes that one object may store. */
 const OBJECT_BYTES = 10e9;
 
@@ -116,9 +119,14 @@ export type StoreLine = {
   readonly dollarsPerMonth: number;
 };
 
-/** @param rollouts of one run, in `ledgers` objects. */
+/**
+ * KV has the judgments of the last days only, if they expire.
+ * @param rollouts of one run, in `ledgers` objects.
+ */
 export function storesAfter(rollouts: number, load: Load, ledgers: number): readonly StoreLine[] {
-  const kvBytes = rollouts * load.judgments * (1 - load.stored) * COUNTED.kvBytesPerJudgment;
+  const days = load.judgment_retention_days ?? Number.POSITIVE_INFINITY;
+  const kept = Math.min(rollouts, load.rollouts_per_s * days * SECONDS_PER_DAY);
+  const kvBytes = kept * load.judgments * (1 - load.stored) * COUNTED.kvBytesPerJudgment;
   const ledgerBytes = rollouts * COUNTED.ledgerBytesPerRollout;
   const segmentBytes = rollouts * COUNTED.segmentBytesPerRollout;
   return [

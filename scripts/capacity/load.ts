@@ -20,6 +20,8 @@ export type Load = {
   readonly prompt_bytes: number;
   /** The time of one write to KV, in milliseconds. */
   readonly kv_put_ms: number;
+  /** Setting JUDGMENT_RETENTION_DAYS; `null` = judgments are kept. */
+  readonly judgment_retention_days: number | null;
   /** Simulated time in seconds. */
   readonly seconds: number;
   /** The judge is away for this long, from the middle of the simulated time on. */

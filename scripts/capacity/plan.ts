@@ -5,7 +5,9 @@
 import { MAX_CALLS_WITHOUT_HEADERS } from '../../functions/desk/connection-gate.ts';
 import { DEFAULT_DESKS } from '../../functions/desk/desk-layout.ts';
 import { GATHER_MS } from '../../functions/desk/store-limits.ts';
-import { costOf, storesAfter, valuesOf } from './cost.ts';
+import { MAX_OBJECT_CALLS_PER_S } from '../../functions/ledger/call-rate.ts';
+import { BUSY_SLOTS } from '../../service/desk/capacity.ts';
+import { costOf, SECONDS_PER_DAY, storesAfter, valuesOf } from './cost.ts';
 import type { Load } from './load.ts';
 import { JUDGMENTS_PER_CPU_SECOND } from './simulated-desks.ts';
 
@@ -13,11 +15,7 @@ import { JUDGMENTS_PER_CPU_SECOND } from './simulated-desks.ts';
 const SLOTS_PER_DESK = 128;
 /** Connections of a desk that may be busy on average: a burst needs the fifth. */
 const BUSY_CONNECTIONS = MAX_CALLS_WITHOUT_HEADERS - 1;
-/** Calls per second of one object of a run: the platform's rule for an object. */
-export const CALLS_PER_LEDGER = 1_000;
-/** The share of a judge's slots that is busy on average: bursts of groups need the rest. */
-const BUSY_SLOTS = 0.8;
-const SECONDS_PER_MONTH = 30 * 24 * 60 * 60;
+const DAYS_PER_MONTH = 30;
 
 type DeskNeeds = Pick<Load, 'rollouts_per_s' | 'judgments' | 'stored' | 'header_s' | 'slots' | 'kv_put_ms'>;
 
@@ -51,7 +49,7 @@ export type Plan = {
   readonly dollars_per_million: number;
   /** Of a month at this rate, without the judge, the plan's own fee and what it includes. */
   readonly dollars_per_month: number;
-  /** What the judgments of one month then cost in KV, each month, as they do not expire. */
+  /** What KV costs each month afterwards for the judgments of this one; if they expire, for those that it keeps. */
   readonly kv_dollars_per_month: number;
 };
 
@@ -60,10 +58,13 @@ export function planOf(load: Load, engine_slots: number): Plan {
   const { rollouts_per_s, judgments, stored, judge_s } = load;
   const slots = Math.max(1, Math.ceil((rollouts_per_s * judgments * (1 - stored) * judge_s) / BUSY_SLOTS));
   const desks = desksFor({ ...load, slots });
-  const run_shards = Math.ceil(rollouts_per_s / CALLS_PER_LEDGER);
+  const run_shards = Math.ceil(rollouts_per_s / MAX_OBJECT_CALLS_PER_S);
   const costs = costOf({ ...load, slots, desks }, turnsPerSecond(load, desks), run_shards);
-  const rolloutsPerMonth = rollouts_per_s * SECONDS_PER_MONTH;
-  const kv = storesAfter(rolloutsPerMonth, load, run_shards).find(({ store }) => store === 'KV');
+  const rolloutsPerMonth = rollouts_per_s * DAYS_PER_MONTH * SECONDS_PER_DAY;
+  const keptDays = load.judgment_retention_days ?? DAYS_PER_MONTH;
+  const kv = storesAfter(rollouts_per_s * keptDays * SECONDS_PER_DAY, load, run_shards).find(
+    ({ store }) => store === 'KV',
+  );
   const dollars_per_million = costs.reduce((sum, { dollars }) => sum + dollars, 0);
   return {
     rollouts_per_s,

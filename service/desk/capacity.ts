@@ -15,6 +15,9 @@ import { LONGEST_CALL_MS } from './call-limits.ts';
  * isolate, and locally one isolate also holds the bodies (MAX_BODY_BYTES_IN_FLIGHT), each of which makes two prompts.
  */
 export const MAX_PROMPT_BYTES_IN_FLIGHT = 24 * 1024 * 1024;
+/** The share of a judge's slots that a plan keeps busy on average: bursts of groups need the rest. */
+export const BUSY_SLOTS = 0.8;
+
 /** The share of slots and prompt memory that batches leave to live calls. */
 export const LIVE_RESERVE_SHARE = 1 / 4;
 /** Longer than any call, with its questions to earlier owners. A reset object frees nothing. */

@@ -27,6 +27,9 @@ export const readinessSchema = z.strictObject({
       'The KV namespace, the D1 database, the R2 bucket, the queue, and the Durable Objects that call judges, hold ' +
         'runs, run batches and send webhooks.',
     ),
+  warnings: z
+    .array(z.strictObject({ setting: z.string(), message: z.string() }))
+    .describe('Settings that may be too small for the load. They do not affect readiness.'),
   default_judge: z.string().nullable(),
   judges: z.array(
     z.strictObject({

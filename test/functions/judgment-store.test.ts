@@ -81,6 +81,19 @@ describe('recent judgments', () => {
     expect(recent.get(c.key)).toBe(c);
   });
 
+  it('has a judgment for an hour, as it may have expired from KV', async () => {
+    let now = 0;
+    const recent = createRecentJudgments({ entries: 2, chars: 1_000 }, () => now);
+    const judgment = await sampleJudgment(1);
+    recent.add(judgment, 10);
+    now = 3_599_999;
+    expect(recent.get(judgment.key)).toBe(judgment);
+    now = 3_600_000;
+    expect(recent.get(judgment.key)).toBeUndefined();
+    recent.add(judgment, 10);
+    expect(recent.get(judgment.key)).toBe(judgment);
+  });
+
   it('stays within its size, counting a replaced entry once and keeping out what can never fit', async () => {
     const recent = createRecentJudgments({ entries: 10, chars: 100 });
     const [a, b, c] = await Promise.all([sampleJudgment(1), sampleJudgment(2), sampleJudgment(3)]);

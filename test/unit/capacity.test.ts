@@ -1,6 +1,6 @@
 /** The simulation of a deployment: what is simulated agrees with arithmetic, and a limit that is met is named. */
 import { describe, expect, it } from 'vitest';
-import { costOf } from '../../scripts/capacity/cost.ts';
+import { costOf, storesAfter } from '../../scripts/capacity/cost.ts';
 import type { Load } from '../../scripts/capacity/load.ts';
 import { planOf } from '../../scripts/capacity/plan.ts';
 import { type Simulated, simulate } from '../../scripts/capacity/simulated-desks.ts';
@@ -19,6 +19,7 @@ const LOAD: Load = {
   desks_per_isolate: 1,
   prompt_bytes: 40_000,
   kv_put_ms: 50,
+  judgment_retention_days: null,
   seconds: 40,
   outage_s: 0,
 };
@@ -130,6 +131,16 @@ describe('the plan for a rate', () => {
 
   it('says that a low rate costs more a rollout, because objects stay awake', () => {
     expect(planned(1).dollars_per_million).toBeGreaterThan(2 * planned(100).dollars_per_million);
+  });
+
+  it('has a bill for KV that stops growing if judgments expire', () => {
+    const kv = (days: number | null, rollouts: number) =>
+      storesAfter(rollouts, { ...LOAD, rollouts_per_s: 100, judgment_retention_days: days }, 1)[0]?.dollarsPerMonth;
+    // 10 days of 100/s are 86.4 million rollouts, of 4 KB at half a dollar a GB.
+    expect(kv(10, 1e9)).toBeCloseTo(172.8);
+    expect(kv(10, 2e9)).toBe(kv(10, 1e9));
+    expect(kv(null, 1e9)).toBeCloseTo(2_000);
+    expect(kv(10, 1e6)).toBe(kv(null, 1e6));
   });
 
   it('costs what the simulation of its settings costs', async () => {

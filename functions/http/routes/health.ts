@@ -8,7 +8,9 @@ import type { Generators } from '../../../service/backends/generator-backends.ts
 import type { JudgeBackend } from '../../../service/backends/judge-backends.ts';
 import type { Readiness } from '../../../src/wire/health.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import type { Environment } from '../../environment.ts';
+import type { Environment, Settings } from '../../environment.ts';
+import { activeShardLoads } from '../../ledger/ledger-size.ts';
+import { configuredWarnings, measuredWarnings } from '../../shard-warnings.ts';
 import { storeStates } from '../../store-health.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
@@ -17,14 +19,19 @@ export const healthRoutes = new Hono<AppEnvironment>()
   .get('/healthz', (c) => c.json({ status: 'ok' }))
   .get('/readyz', async (c) => {
     readQuery(c, emptyQuerySchema);
-    const readiness = await readinessOf(c.get('platforms').backendsOf(c.get('settings'), c.env), c.env);
+    const readiness = await readinessOf(
+      c.get('platforms').backendsOf(c.get('settings'), c.env),
+      c.env,
+      c.get('settings'),
+    );
     return c.json(readiness, readiness.status === 'ready' ? 200 : 503);
   });
 
-async function readinessOf(backends: Backends, environment: Environment): Promise<Readiness> {
+async function readinessOf(backends: Backends, environment: Environment, settings: Settings): Promise<Readiness> {
   // Concurrently, because each waits for its own servers.
-  const [stores, judges, generators, sandbox] = await Promise.all([
+  const [stores, shards, judges, generators, sandbox] = await Promise.all([
     storeStates(environment),
+    activeShardLoads(environment.DB, environment.RUN_LEDGER, Date.now()),
     judgeStates(backends.named),
     generatorStates(backends.generators),
     sandboxState(backends.sandbox),
@@ -37,6 +44,7 @@ async function readinessOf(backends: Backends, environment: Environment): Promis
     status: reason === null ? 'ready' : 'not_ready',
     reason,
     stores,
+    warnings: [...configuredWarnings(settings), ...measuredWarnings(shards ?? [])],
     default_judge: defaultName,
     judges,
     default_generator: backends.generators.default?.generator.name ?? null,
