@@ -36,6 +36,7 @@ import {
   outcomeNeedsRun,
   ownReplicates,
   reportedOutcome,
+  rolloutFieldsOf,
   runPlaceIdSchema,
   scoreResponseSchema,
   scoringFields,
@@ -189,18 +190,7 @@ export function advantageProblems(options: AdvantageOptions | GdpoOptions): Inpu
 
 /** The rollouts of a request, in its order. */
 export function groupRollouts(request: GroupRequest): Rollout[] {
-  const { responses, recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
-  const { judges: _judges, explain: _explain, receipt: _receipt, detail: _detail, offsets: _offsets, ...others } = rest;
-  const {
-    on_judge_failure: _onJudgeFailure,
-    deadline_s: _deadline,
-    advantages: _advantages,
-    run: _run,
-    store_text: _text,
-    store_reasons: _reasons,
-    evolution: _evolution,
-    ...shared
-  } = others;
+  const { responses, advantages: _advantages, ...shared } = rolloutFieldsOf(request);
   // The samples share the objects of the shared fields, so that each is digested once.
   const common = rolloutOf({ ...shared, response: '' });
   return responses.map((sample) => {

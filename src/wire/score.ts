@@ -215,13 +215,33 @@ export type ScoreRequest = z.infer<typeof scoreRequestSchema>;
 
 /** The rollout of a request. */
 export function requestedRollout(request: ScoreRequest): Rollout {
-  const { recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
-  const { judges: _judges, explain: _explain, receipt: _receipt, detail: _detail, offsets: _offsets, ...scored } = rest;
-  const { store_reasons: _storeReasons, ...others } = scored;
-  const { on_judge_failure: _onJudgeFailure, run: _run, store_text: _storeText, ...placed } = others;
-  const { outcome: _outcome, metrics: _metrics, deadline_s: _deadline, ...unreported } = placed;
-  const { evolution: _evolution, ...fields } = unreported;
+  const { outcome: _outcome, metrics: _metrics, ...fields } = rolloutFieldsOf(request);
   return rolloutOf(fields);
+}
+
+type Options = keyof typeof scoringFields | 'on_judge_failure' | 'deadline_s' | 'run' | 'store_text' | 'evolution';
+
+/** The fields of a request beside those that say how it is scored and where it is recorded. */
+export function rolloutFieldsOf<R extends Readonly<Partial<Record<Options, unknown>>>>(request: R): Omit<R, Options> {
+  const {
+    recipe: _recipe,
+    judge: _judge,
+    judges: _judges,
+    judgments: _judgments,
+    replicate: _replicate,
+    explain: _explain,
+    receipt: _receipt,
+    detail: _detail,
+    offsets: _offsets,
+    store_reasons: _storeReasons,
+    on_judge_failure: _onJudgeFailure,
+    deadline_s: _deadline,
+    run: _run,
+    store_text: _storeText,
+    evolution: _evolution,
+    ...fields
+  } = request;
+  return fields;
 }
 
 /** Where the rollout of a request is recorded; `null` = nowhere. */
