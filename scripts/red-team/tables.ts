@@ -14,7 +14,18 @@ export function redTeamTables(results: string): Record<'runs' | 'ends', string> 
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => redTeamResultSchema.parse(JSON.parse(line)));
-  return { runs: runsTable(read), ends: endsTable(read) };
+  const setups = oneOfEachSetup(read);
+  return { runs: runsTable(setups), ends: endsTable(setups) };
+}
+
+/** Joins the seeds of lines with the same settings: a later command adds seeds to those of an earlier one. */
+function oneOfEachSetup(results: readonly RedTeamResult[]): RedTeamResult[] {
+  const setups = Map.groupBy(results, ({ recipe, rows, judge, note, seeds }) =>
+    JSON.stringify([recipe, rows, judge, note, seeds[0]?.steps]),
+  );
+  return [...setups.values()].flatMap(([first, ...more]) =>
+    first === undefined ? [] : [{ ...first, seeds: [first, ...more].flatMap(({ seeds }) => seeds) }],
+  );
 }
 
 /** Longer shapes are cut. */

@@ -12,3 +12,16 @@ it('is made from the results', () => {
   const page = read('docs/reference/red-team.md');
   expect(pageWith(page, redTeamTables(read('scripts/red-team/results.jsonl')))).toBe(page);
 });
+
+it('shows seeds that two commands trained with the same settings in one row', () => {
+  const [line = ''] = read('scripts/red-team/results.jsonl').split('\n');
+  const result: { seeds: unknown[]; note: string | null } = JSON.parse(line);
+  const [first, ...others] = result.seeds;
+  const apart = [
+    { ...result, seeds: [first] },
+    { ...result, date: '2026-11-27', seeds: others },
+  ];
+  expect(redTeamTables(apart.map((one) => JSON.stringify(one)).join('\n'))).toEqual(redTeamTables(line));
+  const noted = { ...result, note: 'otherwise', seeds: others };
+  expect(redTeamTables([apart[0], noted].map((one) => JSON.stringify(one)).join('\n')).runs).toContain('\n2. ');
+});
