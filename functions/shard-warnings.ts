@@ -2,13 +2,15 @@
  * Warns of a deployment whose runs are recorded faster than the objects of a run may take calls: at its start by the
  * slots of its judges, and in `GET /readyz` also by the calls that the objects of active runs have counted.
  */
+import type { BackendsConfig } from '../service/backends/settings-schema.ts';
 import { BUSY_SLOTS } from '../service/desk/capacity.ts';
 import type { Readiness } from '../src/wire/health.ts';
-import type { Settings } from './environment.ts';
 import { MAX_OBJECT_CALLS_PER_S } from './ledger/call-rate.ts';
 import type { ObjectLoad } from './ledger/ledger-messages.ts';
 
 type Warning = Readiness['warnings'][number];
+
+type SizeOfDeployment = { readonly backends: BackendsConfig; readonly runShards: number };
 
 /** What `npm run capacity -- --plan` assumes, and docs/guides/deploy.md: judgments of a rollout, and their time. */
 const JUDGMENTS = 2;
@@ -18,7 +20,7 @@ const JUDGMENT_S = 6;
 const NEAR_LIMIT = 0.5;
 
 /** The warning that follows from the settings: the judges may make more rollouts a second than the objects take. */
-export function configuredWarnings({ backends, runShards }: Pick<Settings, 'backends' | 'runShards'>): Warning[] {
+export function configuredWarnings({ backends, runShards }: SizeOfDeployment): Warning[] {
   const slots = backends.judges.reduce((sum, { routes }) => sum + Math.min(...routes.map((route) => route.slots)), 0);
   const rollouts_per_s = Math.floor((slots * BUSY_SLOTS) / (JUDGMENTS * JUDGMENT_S));
   const needed = Math.ceil(rollouts_per_s / MAX_OBJECT_CALLS_PER_S);

@@ -1,8 +1,8 @@
 /** The router under a test clock: what it retries, when and on which backend, and when it gives up. */
 import { describe, expect, it } from 'vitest';
-import { type BackendFailureReason, backendFailure } from '../../lib/model-servers/calls/failures.ts';
-import { createRouter, MAX_ATTEMPTS } from '../../lib/model-servers/calls/router.ts';
-import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../src/judgments/chat-backend.ts';
+import { type BackendFailureReason, backendFailure } from '../../../lib/model-servers/calls/failures.ts';
+import { createRouter, MAX_ATTEMPTS } from '../../../lib/model-servers/calls/router.ts';
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 
 const REQUEST: CompletionRequest = {
   messages: [{ role: 'user', content: 'q' }],

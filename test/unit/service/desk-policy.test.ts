@@ -1,15 +1,14 @@
 /**
  * The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes under a test clock.
  */
-import { describe, expect, it } from 'vitest';
-import { CallConnections, ConnectionGate } from '../../functions/desk/connection-gate.ts';
-import { layoutOf, ownerOf, ownersOf, possibleOwners } from '../../functions/desk/desk-layout.ts';
-import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../service/desk/capacity.ts';
-import { CircuitBreaker, evidenceOf } from '../../service/desk/circuit-breaker.ts';
-import { FailureMemory } from '../../service/desk/failure-memory.ts';
-import type { CallClass } from '../../src/judgments/desk.ts';
-import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../../src/judgments/protocol/failure.ts';
-import { eventually } from './desk-judge.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { CallConnections, ConnectionGate } from '../../../functions/desk/connection-gate.ts';
+import { layoutOf, ownerOf, ownersOf, possibleOwners } from '../../../functions/desk/desk-layout.ts';
+import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../../service/desk/capacity.ts';
+import { CircuitBreaker, evidenceOf } from '../../../service/desk/circuit-breaker.ts';
+import { FailureMemory } from '../../../service/desk/failure-memory.ts';
+import type { CallClass } from '../../../src/judgments/desk.ts';
+import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 
 /** Slots that note who was granted, in order. */
 function slotsOf(slots: number, liveCallsPerBatchTurn = 1_000) {
@@ -164,7 +163,7 @@ describe('the gate of connections', () => {
     expect(entered).toEqual(['a', 'b']);
     first();
     first();
-    await eventually(() => expect(entered).toEqual(['a', 'b', 'put']));
+    await vi.waitFor(() => expect(entered).toEqual(['a', 'b', 'put']), { timeout: 15_000 });
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(entered).toEqual(['a', 'b', 'put']);
   });
