@@ -84,6 +84,23 @@ export function weightedKappa(table: AgreementTable): number | null {
 }
 
 /**
+ * Gwet's AC1 (Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008) 29-48), at most 1; 0 = chance
+ * level. Unlike kappa it stays high where both raters agree and nearly always give one category:
+ *
+ *     AC1 = (p_o - p_e) / (1 - p_e),   p_e = sum(q * (1 - q)) / (k - 1),   q = (row total + column total) / 2n
+ *
+ * All disagreements weigh the same. `null` without pairs, and with one category.
+ */
+export function gwetAc1(table: AgreementTable): number | null {
+  const observed = exactAgreement(table);
+  if (observed === null || table.length < 2) return null;
+  const pairs = pairsIn(table);
+  const shares = table.map((row, k) => (sum(row) + sum(table.map((other) => other[k] ?? 0))) / (2 * pairs));
+  const byChance = sum(shares.map((share) => share * (1 - share))) / (table.length - 1);
+  return (observed - byChance) / (1 - byChance);
+}
+
+/**
  * Mean of second minus first in categories, -(k-1) to k-1: how much higher the second rater is; `null` without pairs.
  */
 export function meanDifference(table: AgreementTable): number | null {

@@ -7,6 +7,7 @@ import {
   balancedAccuracy,
   dichotomised,
   exactAgreement,
+  gwetAc1,
   meanDifference,
   PairCounter,
   weightedKappa,
@@ -48,6 +49,8 @@ export type LabelFigures = {
   readonly passes_no: number | null;
   /** Quadratic-weighted, over all levels. */
   readonly kappa: number | null;
+  /** Gwet's AC1 over all levels. */
+  readonly ac1: number | null;
   /** Share of yes verdicts minus share of yes labels; above 0 = the judge is lenient. */
   readonly bias: number | null;
   /** Counts of rows. Rows: labels from the lowest level; columns: verdicts. */
@@ -86,6 +89,7 @@ export function labelFigures(kind: LabelKind, rows: readonly JudgedRow[], seed: 
     finds_yes: share(found, missed + found),
     passes_no: share(passed, no + passed),
     kappa: weightedKappa(table),
+    ac1: gwetAc1(table),
     bias: meanDifference(two),
     table,
     failed_by_level: failedByLevel,

@@ -133,7 +133,9 @@ describe('the lexical judge', () => {
   test('without a file: the shipped pairs, by kind and edit; the exit code tells whether a minimum is reached', async () => {
     const ended = await citeward('judge', 'check', '--quick', '--min-balanced-accuracy', '0.99');
     expect(ended.code).toBe(4);
-    expect(ended.stderr).toMatch(/^balanced accuracy below 0\.99: lexical, claim: 0\.\d{3}$/m);
+    expect(ended.stderr).toMatch(
+      /^balanced accuracy not shown to reach 0\.99: lexical, claim: 0\.\d{3}, 0\.\d{3} at least$/m,
+    );
     const tables = tablesOf(ended.stdout);
     expect(tables.get('Claims: pairs that differ by one edit')?.[0]).toMatch(
       /^edit +pairs +both .* same +reversed +left out$/,
@@ -144,6 +146,12 @@ describe('the lexical judge', () => {
     expect(tables.get('Advantages that the errors of the judge change')?.[1]).toMatch(/^all +\d+ +\d+ .* 0$/);
     for (const line of ended.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(150);
     expect((await citeward('judge', 'check', '--quick', '--min-balanced-accuracy', '0.01')).code).toBe(0);
+    // The interval of the claims includes 0.5; their balanced accuracy is above it.
+    const between = await citeward('judge', 'check', '--quick', '--min-balanced-accuracy', '0.5');
+    expect(between.code).toBe(4);
+    expect(between.stderr).toMatch(
+      /^balanced accuracy not shown to reach 0\.5: lexical, claim: 0\.5\d\d, 0\.4\d\d at least$/m,
+    );
   });
 
   test('a file with both kinds of rows and invalid lines; --limit', async () => {

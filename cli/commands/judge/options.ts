@@ -103,7 +103,7 @@ export const judgeSyntax: CommandSyntax = {
       name: 'min-balanced-accuracy',
       kind: 'text',
       value: 'X',
-      help: 'Exit code 4 if a judge is below X, 0 to 1, on one kind of labelled rows.',
+      help: 'Exit code 4 if the lower bound of a judge is below X, 0 to 1, on one kind of labelled rows.',
     },
     { name: 'limit', kind: 'text', value: 'N', help: 'Read the first N rows only.' },
     { name: 'concurrency', kind: 'text', value: 'N', help: 'Rows at the same time (default 8 with a model, else 1).' },
@@ -116,7 +116,7 @@ export const judgeSyntax: CommandSyntax = {
     'A question without a verdict counts as a failure and is left out of all other figures.',
     'docs/guides/judge-check.md explains each line.',
     'Exit code: 0 all questions got verdicts, 1 some did not or lines were bad, 2 wrong command line,',
-    '4 a judge is below --min-balanced-accuracy.',
+    '4 the lower bound of a judge is below --min-balanced-accuracy.',
   ],
 };
 

@@ -1,5 +1,5 @@
 /** Says what the figures of `citeward judge check` mean, a sentence for each. */
-import { countOf, differenceText, percentText } from '../../shared/number-text.ts';
+import { countOf, differenceText, kappaText, percentText } from '../../shared/number-text.ts';
 import { intervalText, KIND_TEXTS, pointsIntervalText, pointsText, WAY_TEXTS } from './labelled-tables.ts';
 import type { JudgingReport } from './measured-judge.ts';
 import {
@@ -111,6 +111,9 @@ function kindReadings({ kind, parts: [all], pairs: [pairs], ways }: KindFigures)
           `${rows}: of ${countOf(pairs.pairs, 'pair')} both rows right ${percentText(pairs.both_right_share)}, the same ` +
             `verdict for both ${percentText(pairs.same_verdict / pairs.pairs)}`,
         ]),
+    ...(all.kappa === null || all.ac1 === null
+      ? []
+      : [`${rows}: agreement beyond chance, kappa ${kappaText(all.kappa)}, AC1 ${kappaText(all.ac1)}`]),
     ...ways.flatMap(({ way, same, mean_difference }) =>
       same === null || same === 1
         ? []

@@ -288,12 +288,20 @@ function differencesOf(
   );
 }
 
-/** The judges and kinds whose balanced accuracy is below the minimum. An undefined one is in no list. */
+/**
+ * The judges and kinds whose balanced accuracy is not shown to reach the minimum: the lower bound of its interval is
+ * below it, or there are too few questions for an interval. An undefined balanced accuracy is in no list.
+ */
 export function belowMinimum({ judges }: CheckReport, minimum: number): string[] {
   return judges.flatMap(({ name, labelled }) =>
     (labelled?.kinds ?? []).flatMap(({ kind, parts: [all] }) => {
       const balanced = all?.balanced_accuracy ?? null;
-      return balanced === null || balanced >= minimum ? [] : [`${name}, ${kind}: ${balanced.toFixed(3)}`];
+      if (balanced === null) return [];
+      const lower = all?.interval?.[0] ?? null;
+      if (lower !== null && lower >= minimum) return [];
+      const bound =
+        lower === null ? 'no lower bound, because there are too few questions' : `${lower.toFixed(3)} at least`;
+      return [`${name}, ${kind}: ${balanced.toFixed(3)}, ${bound}`];
     }),
   );
 }

@@ -75,7 +75,7 @@ async function run(flags: Flags): Promise<number> {
     screen.message(`stopped: ${MAX_FAILED_ROWS} consecutive rows got no verdict; the other rows were not read`, 'red');
   }
   const below = minimum === null ? [] : belowMinimum(report, minimum);
-  for (const one of below) screen.message(`balanced accuracy below ${minimum}: ${one}`, 'red');
+  for (const one of below) screen.message(`balanced accuracy not shown to reach ${minimum}: ${one}`, 'red');
   if (!isComplete(report)) return EXIT_INCOMPLETE;
   return below.length > 0 ? EXIT_BELOW_MINIMUM : EXIT_OK;
 }

@@ -7,6 +7,7 @@ import {
   balancedAccuracy,
   dichotomised,
   exactAgreement,
+  gwetAc1,
   meanDifference,
   PairCounter,
   pairsIn,
@@ -33,6 +34,21 @@ describe('a table by hand', () => {
     const byChance = (5 * 7 + 4 * 5 * 8 + 6 * 5 + 6 * 8 + 4 * 9 * 5 + 9 * 7) / 20;
     expect(byChance).toBe(25.8);
     expect(weightedKappa(table)).toBeCloseTo(1 - 5 / 25.8, 12);
+  });
+
+  test('AC1: categories have shares 5/20, 6.5/20 and 8.5/20', () => {
+    const byChance = (0.25 * 0.75 + 0.325 * 0.675 + 0.425 * 0.575) / 2;
+    expect(gwetAc1(table)).toBeCloseTo((0.75 - byChance) / (1 - byChance), 12);
+  });
+
+  test('AC1 stays high where nearly all pairs are in one category, and kappa does not', () => {
+    const skewed = [
+      [0, 1],
+      [1, 98],
+    ];
+    expect(weightedKappa(skewed)).toBeLessThan(0);
+    expect(gwetAc1(skewed)).toBeCloseTo((0.98 - 0.0198) / (1 - 0.0198), 12);
+    expect(gwetAc1(NOTHING)).toBeNull();
   });
 
   test('mean difference: two go up by one, three down by one', () => expect(meanDifference(table)).toBe(-1 / 20));

@@ -43,6 +43,7 @@ describe('figures', () => {
       finds_yes: null,
       passes_no: null,
       kappa: null,
+      ac1: null,
       bias: null,
     });
   });
