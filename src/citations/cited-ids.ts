@@ -6,7 +6,7 @@ import type { FindingSink } from './findings.ts';
 import { isIdSeparator, isIdUnit } from './tags.ts';
 import type { CitedId, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
-import { isFurtherPlace, type WrittenId, writtenIds } from './written-ids.ts';
+import { idsUpTo, isFurtherPlace, type WrittenId, writtenIds } from './written-ids.ts';
 
 /** The ids of one citation so far. A citation may hold several spans of ids. */
 export type IdReading = {
@@ -18,6 +18,9 @@ export type IdReading = {
   /** MAX_IDS_PER_CITATION is reached; further ids are ignored. */
   full: boolean;
 };
+
+/** A span of ids; `isRangeEnd`: a dash stands between the span before and this one. */
+export type IdsSpan = Span & { readonly isRangeEnd?: boolean };
 
 /** Starts to read the ids of a citation. */
 export function beginIds(): IdReading {
@@ -31,17 +34,20 @@ export function beginIds(): IdReading {
  */
 export function readIds(
   text: string,
-  spans: readonly Span[],
+  spans: readonly IdsSpan[],
   sources: SourceSet,
   claim: number,
   findings: FindingSink,
 ): CitedId[] {
   const reading = beginIds();
-  for (const span of spans) readIdsIn(reading, text, span, sources, claim, findings);
+  for (const span of spans) readIdsIn(reading, text, span, sources, claim, findings, 0, span.isRangeEnd);
   return reading.ids;
 }
 
-/** Reads one more span. `offset` is the place of `text` in the response; it is added to every reported place. */
+/**
+ * Reads one more span. `offset` is the place of `text` in the response; it is added to every reported place.
+ * `isRangeEnd`: a dash stands between the span before and this one.
+ */
 export function readIdsIn(
   reading: IdReading,
   text: string,
@@ -50,6 +56,7 @@ export function readIdsIn(
   claim: number,
   findings: FindingSink,
   offset = 0,
+  isRangeEnd = false,
 ): void {
   let i = from;
   let separated = false;
@@ -64,8 +71,10 @@ export function readIdsIn(
     if (start === end) {
       // An empty entry of a list is malformed. An empty list is not: the caller reports `citation_no_id`.
       if (separated || i < to) findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
-    } else if (!isFurtherPlace(text, { start, end }, last)) {
-      for (const written of writtenIds(text, { start, end }, sources)) {
+    } else if (!isFurtherPlace(text, { start, end }, last, sources)) {
+      const first = isRangeEnd && last.end === from ? reading.ids.at(-1) : undefined;
+      const range = first === undefined ? null : idsUpTo(first.id, text, { start, end }, sources);
+      for (const written of range ?? writtenIds(text, { start, end }, sources)) {
         last = written.span;
         if (!addId(reading, written, sources, claim, findings, offset, to)) break;
       }

@@ -1,6 +1,7 @@
 /**
  * Finds code and escaped marks, where nothing is a citation: code spans `` `arr[1]` `` within a line, fences of ``` or
- * ~~~ (to their end, or to the end of the answer if they are never closed), and brackets behind a backslash.
+ * ~~~ (to their end, or to the end of the answer if they are never closed), brackets behind a backslash, and the empty
+ * box of a task, `- [ ]`.
  *
  * Unlike CommonMark, a backtick after an ASCII letter or digit opens no code (Hawai`i), and ``text'' is a quotation.
  */
@@ -104,7 +105,10 @@ export class CodeMask {
       return this.#fence === null ? this.#inline(text, at, complete) : this.#hide(text, at, HIDDEN);
     const line = fenceLine(text, at, complete);
     if (line === 'undecided') return null;
+    const box = this.#fence === null && line === null ? emptyBox(text, at, complete) : null;
+    if (box === 'undecided') return null;
     this.#atLineStart = false;
+    if (box !== null) return box;
     if (this.#fence === null) {
       if (line === null || !line.opens) return this.#inline(text, at, complete);
       this.#fence = line;
@@ -173,6 +177,20 @@ function fenceLine(text: string, at: number, complete: boolean): FenceLine | nul
   return { mark, length, opens: mark === TILDE || !rest.includes('`'), closes: isBlank(rest) };
 }
 
+const EMPTY_BOX = '[ ]';
+
+/** The empty box of a task that begins a line. */
+function emptyBox(text: string, at: number, complete: boolean): Step | null | 'undecided' {
+  let mark = at;
+  while (mark - at < MAX_INDENT && isSpace(text.charCodeAt(mark)) && text[mark] !== '\n') mark++;
+  if (mark < text.length && !'-*+'.includes(text.charAt(mark))) return null;
+  const item = text.slice(mark, mark + 2 + EMPTY_BOX.length);
+  const whole = `${text.charAt(mark)} ${EMPTY_BOX}`;
+  if (item === whole)
+    return { end: mark + item.length, hidden: text.slice(at, mark + 2) + HIDDEN.repeat(EMPTY_BOX.length) };
+  return !complete && mark + item.length === text.length && whole.startsWith(item) ? 'undecided' : null;
+}
+
 /** The text behind a backslash: a mark is hidden, and a second backslash hides nothing. */
 function escaped(text: string, at: number, complete: boolean): Step | null {
   if (at + 1 === text.length) return complete ? { end: at + 1, hidden: null } : null;
@@ -218,7 +236,7 @@ function isAsciiLetterOrDigit(code: number): boolean {
 /** `text[0, content.end)` with the code and escaped marks of `content` replaced, and where the code is. */
 export function withoutCode(text: string, content: Span): { readonly text: string; readonly code: readonly Span[] } {
   const body = text.slice(content.start, content.end);
-  if (!body.includes('`') && !body.includes('\\') && !body.includes('~~~')) return { text, code: [] };
+  if (!['`', '\\', '~~~', EMPTY_BOX].some((mark) => body.includes(mark))) return { text, code: [] };
   const mask = new CodeMask(content.start);
   return { text: text.slice(0, content.start) + mask.push(body) + mask.finish(), code: mask.spans };
 }

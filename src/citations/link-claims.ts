@@ -15,6 +15,7 @@ import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '.
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 import { keyOfPage, normalisedUrl } from '../text/url.ts';
+import { citedText } from './cited-text.ts';
 import { withoutCode } from './code.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
@@ -73,7 +74,7 @@ export function readLinkClaims(text: string, content: Span, sources: SourceSet, 
       }
       if (hasContent(masked, run.span.end, limit)) end = limit;
     }
-    const span = trimSpan(masked, start, Math.max(start, end));
+    const span = citedText(masked, start, Math.max(start, end));
     const index = claims.length;
     const ids = pages.idsOf(text, run, index, findings);
     const isEmpty = !hasContent(masked, span.start, span.end);

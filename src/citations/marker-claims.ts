@@ -6,7 +6,8 @@
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
-import { readIds } from './cited-ids.ts';
+import { type IdsSpan, readIds } from './cited-ids.ts';
+import { citedText } from './cited-text.ts';
 import { withoutCode } from './code.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
@@ -17,7 +18,7 @@ import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
-import { writtenIds } from './written-ids.ts';
+import { isDash, isPlace, writtenIds } from './written-ids.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
 const MAX_MARKER_CHARS = 1024;
@@ -25,7 +26,7 @@ const MAX_MARKER_CHARS = 1024;
 const YEAR_DIGITS = 4;
 
 /** `empty`: the markers without an id. */
-type Run = { readonly span: Span; readonly ids: readonly Span[]; readonly empty: readonly Span[] };
+type Run = { readonly span: Span; readonly ids: readonly IdsSpan[]; readonly empty: readonly Span[] };
 
 /** Reads the claims of `text[content)` in linear time: no marker crosses another opening mark or a line break. */
 export function readMarkerClaims(
@@ -55,7 +56,7 @@ export function readMarkerClaims(
       sentence++;
     const marked = sentences[sentence];
     const start = Math.max(from, marked === undefined ? content.start : marked.start);
-    const span = trimSpan(text, start, run.span.start);
+    const span = citedText(plain, start, run.span.start);
     const ids = readIds(text, run.ids, sources, claims.length, findings);
     for (const span of ids.length === 0 ? [run.span] : run.empty) {
       findings.add({ reason: 'citation_no_id', in: 'response', span });
@@ -88,11 +89,11 @@ function claimOf(text: string, index: number, span: Span, run: Run, ids: Claim['
   };
 }
 
-/** Finds the markers and joins those with only white space or separators between them to one run. */
+/** Finds the markers and joins those with only white space, separators or one dash between them to one run. */
 function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
   const runs: Run[] = [];
   const rule = idRuleOf(grammar, sources);
-  let ids: Span[] = [];
+  let ids: IdsSpan[] = [];
   let empty: Span[] = [];
   let span: Span | null = null;
   let at = text.indexOf(grammar.open, content.start);
@@ -105,9 +106,10 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
       continue;
     }
     const end = inside.end + grammar.close.length;
-    if (span !== null && onlySeparators(text, span.end, at)) {
+    const isRangeEnd = span !== null && at === span.end + 1 && isDash(text.charCodeAt(span.end));
+    if (span !== null && (isRangeEnd || onlySeparators(text, span.end, at))) {
       span = { start: span.start, end };
-      ids.push(inside);
+      ids.push({ ...inside, isRangeEnd });
     } else {
       if (span !== null) runs.push({ span, ids, empty });
       span = { start: at, end };
@@ -177,6 +179,7 @@ export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
     const id = trimSpan(text, start, i);
     start = i + 1;
     if (id.end === id.start) continue;
+    if (ids > 0 && rule.isPlace(text, id)) continue;
     ids++;
     if (!rule.isId(text, id)) return false;
     if (rule.isYear(text, id)) years++;
@@ -189,6 +192,8 @@ export type IdRule = {
   /** Whether marks without a word are a marker, which then lacks an id. */
   readonly mayBeEmpty: boolean;
   readonly isId: (text: string, id: Span) => boolean;
+  /** Whether a word after an id is a place in its source. */
+  readonly isPlace: (text: string, word: Span) => boolean;
   /** Whether an id is the year of a publication: marks around years alone make no marker. */
   readonly isYear: (text: string, id: Span) => boolean;
 } | null;
@@ -199,14 +204,19 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
   const isLikeSources = idRecogniser(sources);
   const mayBeAnyWord = when === 'known_or_digit';
   let hasYearIds: boolean | null = null;
+  const isIdAt = (text: string, id: Span): boolean => {
+    if (mayBeAnyWord && isWordWithDigit(text, id)) return true;
+    const word = text.slice(id.start, id.end);
+    return isLikeSources(word) || citedSource(sources, word) !== null;
+  };
   return {
     mayBeEmpty: mayBeAnyWord,
     isId(text, id) {
-      if (mayBeAnyWord && isWordWithDigit(text, id)) return true;
-      const word = text.slice(id.start, id.end);
-      if (isLikeSources(word) || citedSource(sources, word) !== null) return true;
-      return writtenIds(text, id, sources).length > 1;
+      if (isIdAt(text, id)) return true;
+      const [first, ...others] = writtenIds(text, id, sources);
+      return others.length > 0 || (first !== undefined && isIdAt(text, first.span));
     },
+    isPlace: (text, word) => isPlace(text, word, sources),
     isYear(text, id) {
       if (!isYearAt(text, id)) return false;
       hasYearIds ??= [...sources.byId.keys()].some((key) => isYearAt(key, { start: 0, end: key.length }));

@@ -19,6 +19,7 @@ import type { FindingList } from './findings.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readLinkClaims } from './link-claims.ts';
 import { readMarkerClaims } from './marker-claims.ts';
+import { isSourcesHeading } from './references.ts';
 import { uncitedStatements, withoutSpans } from './statements.ts';
 import { strayMarkup } from './stray-markup.ts';
 import type { CitedId, Claim, Finding, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
@@ -180,9 +181,12 @@ export function citesMany({ ids }: Claim, { list }: SourceSet): boolean {
   return new Set(ids.flatMap(({ source }) => source ?? [])).size >= SHOTGUN_SHARE * list.length;
 }
 
-/** Returns whether a claim is `claim_without_content`. One without a letter or digit is `citation_empty_claim` instead. */
+/**
+ * Returns whether a claim is `claim_without_content`: function words, or a heading of sources (`Sources: [1], [2]`). One
+ * without a letter or digit is `citation_empty_claim` instead.
+ */
 export function lacksContent({ text }: Claim): boolean {
-  return hasContent(text, 0, text.length) && !hasContentWord(text);
+  return hasContent(text, 0, text.length) && (!hasContentWord(text) || isSourcesHeading(text));
 }
 
 /** Returns whether a claim is `claim_covers_answer`. */

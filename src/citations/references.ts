@@ -5,9 +5,11 @@
  * - A list begins with a heading. Each later line is blank, holds a web address, has its number here and its address on
  *   the next line, or is a title behind an id in brackets (`- [1] title`). One other line, and there is no list; so no
  *   prose is taken for references. After a blank line, entries `[1] … https://…` need no heading.
- * - A title is short, and an id has one. Ids of titles are numbers or ids of sources.
+ * - A title is short, and an id has one. Ids of titles are numbers or ids of sources. A number without brackets
+ *   (`1. title`) is the id of a source.
+ * - Indented lines continue a definition, as long as it stays as short as a title.
  */
-import { hasContent, isSpace } from '../text/characters.ts';
+import { hasContent, isAsciiDigit, isHighSurrogate, isLetterOrDigit, isLowSurrogate } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
 
@@ -15,9 +17,23 @@ import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } 
 const HEADINGS: ReadonlySet<string> = new Set([
   ...['references', 'reference', 'reference list', 'sources', 'source', 'citations', 'works cited', 'bibliography'],
   ...['notes', 'footnotes', 'links', 'sources cited', 'sources and references', 'references and sources'],
+  ...['sources used', 'cited sources', 'list of references', 'list of sources', 'source list', 'further reading'],
+  ...[
+    'source links',
+    'reference links',
+    'sources consulted',
+    'endnotes',
+    'see also',
+    'key sources',
+    'more information',
+  ],
   ...['quellen', 'quellenverzeichnis', 'einzelnachweise', 'literatur', 'belege'],
   ...['références', 'sources et références', 'bibliographie', 'referencias', 'fuentes', 'bibliografía'],
   ...['referências', 'fontes', 'riferimenti', 'fonti', 'bronnen', 'źródła', 'kaynaklar'],
+  ...['literaturverzeichnis', 'referenzen', 'fussnoten', 'fußnoten', 'notes et références', 'liens', 'enlaces'],
+  ...['referenties', 'källor', 'referenser', 'kilder', 'kilde', 'referanser', 'lähteet', 'zdroje', 'przypisy'],
+  ...['források', 'surse', 'izvori', 'πηγές', 'kaynakça', 'nguồn', 'tài liệu tham khảo', 'sumber', 'referensi'],
+  ...['מקורות', 'منابع', 'مراجع', 'مصادر', 'แหล่งที่มา', 'อ้างอิง', 'সূত্র', 'மூலங்கள்'],
   ...['источники', 'список литературы', 'ссылки', 'джерела', 'المصادر', 'المراجع', 'संदर्भ', 'स्रोत'],
   ...['参考文献', '参考资料', '参考来源', '引用来源', '信息来源', '资料来源', '参考链接', '来源', '引用', '参考'],
   ...['參考文獻', '參考資料', '資料來源', '來源', '参考資料', '出典', '引用文献', '참고문헌', '참고 문헌', '출처'],
@@ -58,6 +74,8 @@ export class ReferenceMask {
   /** The rest of the line is no reference. */
   #isPassing = false;
   #isAfterBlank = false;
+  /** How many units more the definition of the line before may have. */
+  #room = 0;
   #list: List | null = null;
 
   /** @param start Offset of the first piece. @param isSource Whether a source has an id. */
@@ -83,11 +101,12 @@ export class ReferenceMask {
       const isShort = line.length <= MAX_LINE_CHARS;
       if (this.#isPassing) this.#emit(decided, line);
       else if (isShort && lineFeed !== -1) decided.push(this.#line(line));
-      else if (isShort && (this.#list !== null || mayMatter(line, this.#isAfterBlank))) break;
+      else if (isShort && (this.#list !== null || this.#room > 0 || mayMatter(line, this.#isAfterBlank))) break;
       else {
         decided.push(this.#release());
         this.#emit(decided, line);
         this.#isAfterBlank = false;
+        this.#room = 0;
       }
       this.#isPassing = lineFeed === -1;
       at = end;
@@ -119,14 +138,22 @@ export class ReferenceMask {
     this.#at += line.length;
     const isAfterBlank = this.#isAfterBlank;
     this.#isAfterBlank = isBlank(line);
+    const { length } = line.trim();
+    const continues = length <= this.#room && isIndented(line);
+    this.#room = continues ? this.#room - length : 0;
     if (this.#isAfterBlank) return this.#keep(line);
-    if (isHeading(line)) {
+    if (isSourcesHeading(line)) {
       const released = this.#release();
       this.#list = newList(start, true);
       return released + this.#keep(line);
     }
     const span = { start, end: start + line.trimEnd().length };
     const definition = this.#definitionIn(line);
+    if (definition !== null) this.#room = Math.max(0, MAX_TITLE_CHARS - length);
+    else if (continues) {
+      (this.#list?.definitions ?? this.spans).push(span);
+      return this.#keep(blanked(line));
+    }
     if (this.#list !== null && (definition !== null || this.#isEntry(this.#list, line))) {
       if (definition === null) return this.#keep(line);
       this.#list.hasEntry = true;
@@ -190,8 +217,16 @@ export class ReferenceMask {
       return true;
     }
     if (number === null) return false;
-    list.pending = { id: number, needsUrl: true };
+    const isTitle = line.trimStart().startsWith(number) && this.#isNewTitle(list, number, line);
+    if (isTitle) list.titles.add(number);
+    list.pending = { id: number, needsUrl: !isTitle };
+    list.hasEntry ||= isTitle;
     return true;
+  }
+
+  /** Whether a line may be the title of the source with a number. */
+  #isNewTitle({ titles }: List, number: string, line: string): boolean {
+    return this.#isSource(number) && !titles.has(number) && line.trim().length <= MAX_TITLE_CHARS;
   }
 
   /** The id of a line that is a title behind an id in brackets. */
@@ -256,27 +291,30 @@ function isNumberedAddress(line: string): boolean {
   return found !== null && isNumberOfNote(found.id) && firstUrl(line) !== null;
 }
 
+function isIndented(line: string): boolean {
+  return (line.startsWith('\t') || line.startsWith('  ')) && !isListItem(line);
+}
+
 function isListItem(line: string): boolean {
   return '-*•'.includes(line.trimStart().charAt(0));
 }
 
-const HEADING_MARKS = '#*_:：-—=【】';
-
-function isHeadingMark(line: string, at: number): boolean {
-  return isSpace(line.charCodeAt(at)) || HEADING_MARKS.includes(line.charAt(at));
-}
-
-/** The words of a line without Markdown marks and colon around them. */
+/** The words of a line without the marks, the number, the colon and the emoji around them. */
 function headingWords(line: string): string {
   let start = 0;
   let end = line.length;
-  while (start < end && isHeadingMark(line, start)) start++;
-  while (end > start && isHeadingMark(line, end - 1)) end--;
+  while (start < end && !isHeadingLetter(line.charCodeAt(start))) start++;
+  while (end > start && !isHeadingLetter(line.charCodeAt(end - 1))) end--;
   return line.slice(start, end).toLowerCase();
 }
 
+/** A letter: no mark, digit or half of an emoji. */
+function isHeadingLetter(code: number): boolean {
+  return isLetterOrDigit(code) && !isAsciiDigit(code) && !isHighSurrogate(code) && !isLowSurrogate(code);
+}
+
 /** Returns whether a line is a heading of references. */
-function isHeading(line: string): boolean {
+export function isSourcesHeading(line: string): boolean {
   const words = line.length <= 2 * MAX_HEADING_CHARS ? headingWords(line) : '';
   return words.length <= MAX_HEADING_CHARS && HEADINGS.has(words);
 }

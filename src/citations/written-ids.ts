@@ -1,9 +1,9 @@
 /**
- * Reads what is written for the sources of a citation: one id, a range `1-3`, ids joined by a word (`1 and 2`), or an id
- * with a place in its source (`1†L10-L12`).
+ * Reads what is written for the sources of a citation: one id, a range `1-3`, ids joined by a word (`1 and 2`), an id
+ * with a place in its source (`1†L10-L12`, `1, p. 5`), or an id behind a word for a source (`Source 1`, `#1`).
  */
 import { MAX_IDS_PER_CITATION } from '../limits.ts';
-import { isAsciiDigit, isSpace } from '../text/characters.ts';
+import { isAsciiDigit, isLetterOrDigit, isSpace } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
 import type { SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
@@ -13,6 +13,23 @@ export type WrittenId = { readonly id: string; readonly span: Span };
 
 /** What follows this mark is a place in the source (gpt-oss, OpenAI file search). */
 const PLACE_MARK = '†';
+/** Words before the number of a place in a source, in lower case, without a stop. */
+const PLACE_WORDS: ReadonlySet<string> = new Set(
+  (
+    'p pp pg page pages l ll line lines sec section sections § §§ ch chap chapter para paragraph fig figure table ' +
+    'slide vol s seite seiten kap kapitel abschnitt zeile zeilen pág página rn'
+  ).split(' '),
+);
+/** Words that name a source before its id, in lower case. */
+const SOURCE_WORDS: ReadonlySet<string> = new Set(
+  (
+    'source sources src doc docs document documents ref reference citation cite snippet passage chunk context result ' +
+    'quelle quellen dokument fuente fonte bron # №'
+  ).split(' '),
+);
+/** Longest of these words, and longest place, in UTF-16 code units. */
+const MAX_WORD_CHARS = 12;
+const MAX_PLACE_CHARS = 48;
 /** Longest number of a range, in digits: a longer one is an identifier. */
 const MAX_RANGE_DIGITS = 4;
 
@@ -28,16 +45,78 @@ export function writtenIds(text: string, { start, end }: Span, sources: SourceSe
   const word = text.slice(start, end);
   const whole = [{ id: word, span: { start, end } }];
   if (citedSource(sources, word) !== null) return whole;
-  const place = word.indexOf(PLACE_MARK);
+  const place = placeStart(word);
   if (place > 0) {
     const id = word.slice(0, place).trimEnd();
     return [{ id, span: { start, end: start + id.length } }];
   }
+  const named = idStart(word);
+  if (named > 0) return writtenIds(text, { start: start + named, end }, sources);
   return rangeIn(word, start, sources) ?? joinedIn(word, start, sources) ?? whole;
 }
 
-/** Whether an item is another place in the source of the item before it: the `L14` of `1†L10, L14`. */
-export function isFurtherPlace(text: string, { start, end }: Span, previous: Span): boolean {
+/** Where a place in the source begins in an item: at `†`, or at a word such as `p.` before a number; -1 without one. */
+function placeStart(word: string): number {
+  const mark = word.indexOf(PLACE_MARK);
+  if (mark > 0) return mark;
+  // The numbers of the place, from their end.
+  let at = word.length;
+  while (at > 0 && isPartOfPlace(word.charCodeAt(at - 1))) at--;
+  const before = word.charAt(at - 1);
+  const isApart = '.§'.includes(before) || isSpace(word.charCodeAt(at));
+  if (!isApart || !isAsciiDigit(word.charCodeAt(word.length - 1))) return -1;
+  const wordEnd = before === '.' ? at - 1 : at;
+  const from = startOfWord(word, wordEnd);
+  const isAlone = from === 0 || isSpace(word.charCodeAt(from - 1));
+  return isAlone && PLACE_WORDS.has(word.slice(from, wordEnd).toLowerCase()) ? from : -1;
+}
+
+/** Whether an item is a place in a source and no id: the `p. 5` of `1, p. 5`. */
+export function isPlace(text: string, { start, end }: Span, sources: SourceSet): boolean {
+  const word = end - start <= MAX_PLACE_CHARS ? text.slice(start, end) : '';
+  return placeStart(word) === 0 && citedSource(sources, word) === null;
+}
+
+/** Where the id behind a word for a source begins: the `1` of `Source: 1` and of `#1`; 0 without such a word. */
+function idStart(word: string): number {
+  let wordEnd = 0;
+  while (wordEnd < word.length && wordEnd < MAX_WORD_CHARS && isLetter(word.charCodeAt(wordEnd))) wordEnd++;
+  if (wordEnd === 0 && '#№'.includes(word.charAt(0))) wordEnd = 1;
+  if (!SOURCE_WORDS.has(word.slice(0, wordEnd).toLowerCase())) return 0;
+  let at = wordEnd;
+  while (at < word.length && (isSpace(word.charCodeAt(at)) || '.:#№'.includes(word.charAt(at)))) at++;
+  const isApart = at > wordEnd || !isLetterOrDigit(word.charCodeAt(0));
+  if (!isApart || at === word.length) return 0;
+  for (let i = at; i < word.length; i++) if (isSpace(word.charCodeAt(i))) return 0;
+  return isAsciiDigit(word.charCodeAt(at)) || isAsciiDigit(word.charCodeAt(word.length - 1)) ? at : 0;
+}
+
+/** The ids from the one after `first` to `last`, the ids of two markers with a dash between them: `[1]–[3]`. */
+export function idsUpTo(first: string, text: string, { start, end }: Span, sources: SourceSet): WrittenId[] | null {
+  const last = text.slice(start, end);
+  const ids = rangeIn(`${first}-${last}`, start, sources)?.slice(1);
+  return ids?.map(({ id }) => ({ id, span: { start, end } })) ?? null;
+}
+
+/** Letters and what stands for one before a number. */
+function startOfWord(word: string, end: number): number {
+  let from = end;
+  while (from > 0 && end - from < MAX_WORD_CHARS && isLetter(word.charCodeAt(from - 1))) from--;
+  return from;
+}
+
+function isLetter(code: number): boolean {
+  return code === 0xa7 || (isLetterOrDigit(code) && !isAsciiDigit(code));
+}
+
+/** Digits, and what joins them in a place. */
+function isPartOfPlace(code: number): boolean {
+  return isAsciiDigit(code) || isDash(code) || isSpace(code) || code === 0x3a;
+}
+
+/** Whether an item is a place in the source of the item before it: the `L14` of `1†L10, L14`, the `p. 5` of `1, p. 5`. */
+export function isFurtherPlace(text: string, { start, end }: Span, previous: Span, sources: SourceSet): boolean {
+  if (previous.end > previous.start && isPlace(text, { start, end }, sources)) return true;
   if (text.charCodeAt(start) !== 0x4c || text.charAt(previous.end) !== PLACE_MARK) return false;
   for (let i = start + 1; i < end; i++) {
     const code = text.charCodeAt(i);
@@ -73,7 +152,7 @@ function numberAtEnd(
 }
 
 /** Hyphens and dashes of ranges. */
-function isDash(code: number): boolean {
+export function isDash(code: number): boolean {
   return code === 0x2d || (code >= 0x2010 && code <= 0x2014) || code === 0x2212 || code === 0x301c || code === 0xff5e;
 }
 

@@ -49,7 +49,7 @@ const RARELY_FINAL: ReadonlySet<string> = new Set(
 const NOT_BEFORE_DIGIT: ReadonlySet<string> = new Set(
   (
     'no nos num art op jan feb mar apr jun jul aug sep sept oct nov dec ' +
-    'abs ziff kap bd anm tel cap chap env aprox kl str st sp стр'
+    'abs ziff kap bd anm tel cap chap env aprox kl str st sp стр max min avg ur zm tzn okt dez ene abr ago dic gen mag'
   ).split(' '),
 );
 
@@ -62,6 +62,9 @@ const NOUNS_AFTER_ORDINAL: ReadonlySet<string> = new Set(
     'geburtstag jahrestag todestag auflage stock etage bezirk klasse lebensjahr kapitel platz'
   ).split(' '),
 );
+
+/** German articles, which make an ordinal of the number behind them: "die 2. Liga". Lower case. */
+const ARTICLES_BEFORE_ORDINAL: ReadonlySet<string> = new Set('der die das den dem des im vom zum zur beim'.split(' '));
 
 /**
  * Words that begin a new sentence when they follow an initial or acronym: "…in the U.S. The treaty…". Lower case.
@@ -111,7 +114,8 @@ export function isAbbreviation(
   if (isAsciiDigit(first)) {
     if (length > 3 || !isAsciiDigit(text.charCodeAt(stop - 1))) return false;
     // "1. First item" at the start of a line, or "27. Mai 1937".
-    return (start === lineStart && length < 3) || NOUNS_AFTER_ORDINAL.has(nextWord);
+    if ((start === lineStart && length < 3) || NOUNS_AFTER_ORDINAL.has(nextWord)) return true;
+    return nextWord !== '' && !SENTENCE_STARTERS.has(nextWord) && followsArticle(text, limit, start);
   }
   const isSmall = isLowercase(first);
   // "Smith v. The State": a small v alone is always versus.
@@ -126,6 +130,13 @@ export function isAbbreviation(
   const acronym = dots > 0 && length <= 2 * (dots + 1);
   if (!(single || acronym || RARELY_FINAL.has(word)) || starts) return false;
   return nextWord !== '' || nextCode === SECTION_SIGN;
+}
+
+/** Whether a German article and a space stand before `at`. */
+function followsArticle(text: string, limit: number, at: number): boolean {
+  let from = at - 1;
+  while (from > limit && isAsciiLetter(text.charCodeAt(from - 1))) from--;
+  return at - 1 > from && text[at - 1] === ' ' && ARTICLES_BEFORE_ORDINAL.has(text.slice(from, at - 1).toLowerCase());
 }
 
 /** A capital letter of Latin, Greek, Cyrillic or Armenian. */

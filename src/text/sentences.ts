@@ -189,7 +189,9 @@ export function splitFurther(
     }
     const after = afterStop(text, i + 1, end);
     if (!complete && kind !== STRONG_STOP && isSpaceUpTo(text, after, end)) break;
-    if (kind === STRONG_STOP || isBoundary(text, lineStart, i, after, end)) {
+    const ends =
+      kind === STRONG_STOP ? !isQuotedInSentence(text, i, after) : isBoundary(text, lineStart, i, after, end);
+    if (ends) {
       push(sentences, text, from, after);
       from = after;
     }
@@ -198,6 +200,13 @@ export function splitFurther(
   state.from = from;
   state.at = i;
   state.lineStart = lineStart;
+}
+
+/** Whether hiragana directly after a quotation continue its sentence: 「長い。」と言った。 */
+function isQuotedInSentence(text: string, stop: number, after: number): boolean {
+  const closer = text.charCodeAt(after - 1);
+  const next = text.charCodeAt(after);
+  return after > stop + 1 && (closer === 0x300d || closer === 0x300f) && next >= 0x3041 && next <= 0x309f;
 }
 
 /** How far the splitter looks back from `SentenceState.at`, in UTF-16 code units. */

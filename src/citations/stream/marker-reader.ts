@@ -6,8 +6,9 @@
 
 import { hasContent, isSpace, LINE_FEED } from '../../text/characters.ts';
 import { SENTENCE_LOOKBACK, type SentenceState, settleSentence, splitFurther } from '../../text/sentences.ts';
-import { isBlank, type Span, trimSpan } from '../../text/span.ts';
+import { isBlank, type Span } from '../../text/span.ts';
 import { beginIds, type IdReading, readIdsIn } from '../cited-ids.ts';
+import { citedText } from '../cited-text.ts';
 import { CodeMask } from '../code.ts';
 import type { MarkerGrammar } from '../grammars.ts';
 import {
@@ -23,6 +24,7 @@ import {
 import { ReferenceMask } from '../references.ts';
 import { isIdSeparator } from '../tags.ts';
 import type { Claim } from '../types.ts';
+import { isDash } from '../written-ids.ts';
 import { type AnswerReader, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
 import { CitationFindings } from './events.ts';
 
@@ -138,12 +140,14 @@ export class MarkerReader implements AnswerReader {
     const window = this.#window;
     if (this.#run !== null) {
       while (this.#at < window.length && continuesRun(window.charCodeAt(this.#at))) this.#at++;
-      if (this.#at >= window.length) {
+      const isDashed = this.#base + this.#at === this.#run.end && isDash(window.charCodeAt(this.#at));
+      const next = isDashed ? this.#at + 1 : this.#at;
+      if (next >= window.length && (!isDashed || !complete)) {
         if (this.#beforeTag && !open.startsWith('<')) this.#endRun(this.#run);
         return false;
       }
-      if (window.startsWith(open, this.#at)) return this.#begin(this.#at);
-      if (!complete && mayBegin(window, this.#at, open)) return false;
+      if (window.startsWith(open, next)) return this.#begin(next);
+      if (!complete && mayBegin(window, next, open)) return false;
       this.#endRun(this.#run);
     }
     const found = window.indexOf(open, this.#at);
@@ -169,13 +173,15 @@ export class MarkerReader implements AnswerReader {
     const { text, events, answer, sources } = this.#context;
     const start = this.#base + this.#opening;
     const end = this.#base + after;
+    const isRangeEnd =
+      this.#run !== null && start === this.#run.end + 1 && isDash(text.slice(start - 1, start).charCodeAt(0));
     this.#run ??= { start, end, reading: beginIds(), empty: [] };
     this.#run.end = end;
     if (isBlankSpan(this.#window, inside)) this.#run.empty.push({ start, end });
     const findings = new CitationFindings(events, answer, this.#run.start);
     const written = text.slice(this.#base + inside.start, this.#base + inside.end);
     const ids = { start: 0, end: written.length };
-    readIdsIn(this.#run.reading, written, ids, sources, 0, findings, this.#base + inside.start);
+    readIdsIn(this.#run.reading, written, ids, sources, 0, findings, this.#base + inside.start, isRangeEnd);
     this.#at = after;
     this.#opening = NONE;
   }
@@ -186,11 +192,12 @@ export class MarkerReader implements AnswerReader {
     this.#run = null;
     this.#from = end;
     const stretch = text.slice(from, start);
-    this.#sentences.add(this.#plain.slice(0, start - from), end - start);
+    const plain = this.#plain.slice(0, start - from);
+    this.#sentences.add(plain, end - start);
     this.#plain = this.#plain.slice(end - from);
-    const blank = isBlank(stretch);
+    const blank = isBlank(plain);
     const begin = blank ? from : Math.max(from, this.#sentences.before(start));
-    const span = trimSpan(stretch, begin - from, stretch.length);
+    const span = citedText(plain, begin - from, plain.length);
     if (ids.length === 0) {
       events.addFinding('citation_no_id', { start, end }, answer, start);
       return;
@@ -216,10 +223,14 @@ function continuesRun(code: number): boolean {
   return code !== LINE_FEED && (isSpace(code) || isIdSeparator(code));
 }
 
-/** Returns where a claim's markers start: the offset of the first character after the claim that is not white space. */
-export function markersStart(response: string, { span }: Claim): number {
-  let start = span.end;
-  while (isSpace(response.charCodeAt(start))) start++;
+/** Returns where a claim's markers start, after the marks around them. */
+export function markersStart(response: string, { span, element }: Claim, grammar: MarkerGrammar): number {
+  const { open } = grammar;
+  let start = response.indexOf(open, span.end);
+  for (; start < element.end; start = response.indexOf(open, start + 1)) {
+    const from = start + open.length;
+    if (markerEnd(response, from, from, element.end, true, grammar) !== NO_MARKER) break;
+  }
   return start;
 }
 

@@ -327,7 +327,7 @@ class StreamVerifier implements IncrementalVerifier {
 
   /** Where the citation of a claim starts, as the events about it say. */
   #citationStart(response: string, claim: Claim): number {
-    return this.#grammar.form === 'marker' ? markersStart(response, claim) : claim.element.start;
+    return this.#grammar.form === 'marker' ? markersStart(response, claim, this.#grammar) : claim.element.start;
   }
 
   #reportNoAnswer(response: string): void {

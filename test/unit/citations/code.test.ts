@@ -24,6 +24,11 @@ describe('a marker in code', () => {
     ['a fence', `Print it.[1]\n${FENCE}js\nx = [2]\n${FENCE}\nIt is red.[2]`, ['Print it. <- 1', 'It is red. <- 2']],
     ['an indented fence of tildes', 'So:\n  ~~~\n  x[1]\n  ~~~~\nIt is red [2].', ['It is red <- 2']],
     ['a fence in a fence', `~~~\n${FENCE}\n[1]\n~~~\nIt is red [2].`, ['It is red <- 2']],
+    [
+      'the empty box of a task',
+      '- [ ] It is red [1].\n  * [ ] It is long [2].',
+      ['- [ ] It is red <- 1', '* [ ] It is long <- 2'],
+    ],
     ['a fence that is never closed', `It is red [2].\n${FENCE}\nx[1] = y [1].`, ['It is red <- 2']],
   ])('is text: %s', (_name, text, claims) => {
     expect(claimsIn(text)).toEqual(claims);
@@ -102,7 +107,24 @@ describe('a marker behind a backslash', () => {
 
 it('hides the same code however the text is cut, and keeps length and line breaks', () => {
   const piece = fc.constantFrom(
-    ...['`', '``', '```', '~~~', '\n', ' ', 'a', '[1]', '\\', '(', "''", '\r\n', 'a'.repeat(1000), '`'.repeat(17)],
+    ...[
+      '`',
+      '``',
+      '```',
+      '~~~',
+      '\n',
+      ' ',
+      'a',
+      '[1]',
+      '\\',
+      '(',
+      "''",
+      '\r\n',
+      '\n - ',
+      '[ ]',
+      'a'.repeat(1000),
+      '`'.repeat(17),
+    ],
   );
   fc.assert(
     fc.property(fc.array(fc.array(piece, { maxLength: 6 }), { maxLength: 8 }), (chunks) => {

@@ -28,6 +28,9 @@ describe('the end of an answer', () => {
     '[1] The page of the Aare, https://a.example\n[2] https://b.example',
     '[^1]: The page of the Aare in Bern\n[^2]: Rhine page',
     '[1]: https://a.example "The page of the Aare in Bern"',
+    '📚 **Sources**\n- [1] Aare page',
+    '## 5. Further reading\n1. The page of the Aare in Bern\n2. "The Rhine", a book of many pages.',
+    '[^1]: The page of the Aare,\n    which is in Bern and Thun\n[^2]: Rhine page',
   ])('is no part of it: %j', (list) => {
     expect(read(`The Aare is 288 km long [1].\n\n${list}`)).toEqual({
       claims: ['The Aare is 288 km long <- 1'],
@@ -39,6 +42,9 @@ describe('the end of an answer', () => {
   it.each([
     ['one line of ids', 'Sources: [1], [2]', 'Sources: <- 1 2'],
     ['ids without titles', 'Sources:\n[1] [2]', ' <- 1 2'],
+    ['a number that no source has', 'Sources:\n7. Aare page [2]', 'Aare page <- 2'],
+    ['a long continuation', `[^1]: Aare page\n    and ${'it is long '.repeat(20)} wide [2].`, 'wide <- 2'],
+    ['an item after a definition', '[^1]: Aare page\n  - The Rhine is long [2].', '- The Rhine is long <- 2'],
     ['an id that is defined twice', 'Sources:\n[1] Aare\n[1] Rhine', 'Aare <- 1'],
     [
       'a sentence after the list',
@@ -57,6 +63,11 @@ describe('the end of an answer', () => {
     const { uncited } = read('It is red [1].\n\nHistory:\n1. The bridge was built by many workers.');
     expect(uncited).toEqual(['1. The bridge was built by many workers.']);
   });
+});
+
+it('a heading with ids alone is a claim without content', () => {
+  const { counts } = parseResponse('It is red [1].\n\nSources: [1], [2]', SOURCES, { grammar: 'bracket' });
+  expect(counts.claim_without_content).toBe(1);
 });
 
 it('definitions may be anywhere', () => {
@@ -97,7 +108,7 @@ it.each(GRAMMAR_NAMES)('a list in the grammar %s makes no statement and no id in
 it('finds the same references however the text is cut, and keeps length and line breaks', () => {
   const piece = fc.constantFrom(
     ...['Sources', ':', '\n', '\n\n', ' ', '**', '[1]', '[2] title', '[^1]: x', `[1]: ${A}`, `[1] ${A}\n`, 'a', '- '],
-    ...['\n## Notes\n', 'x'.repeat(200), '1. ', '\r\n', ' '.repeat(130), 'y'.repeat(4090)],
+    ...['\n## Notes\n', 'x'.repeat(200), '1. ', '\n  ', 'S1', '📚 ', '\r\n', ' '.repeat(130), 'y'.repeat(4090)],
   );
   const isSource = (id: string): boolean => id === 'S1';
   fc.assert(

@@ -14,7 +14,7 @@ const text = fc
   .array(
     fc.constantFrom(
       ...['It opened in 1937.', 'Dr.', 'approx.', 'U.S.', 'J.', '12.', '3)', '-', '#', '…', '。', '!”', '(', '[12]'],
-      ...['al.', 'v.', 'U.S.C.', '§', 'άν;', 'են:', '፡', '።', '.*', '19.'],
+      ...['al.', 'v.', 'U.S.C.', '§', 'άν;', 'են:', '፡', '።', '.*', '19.', 'die 2.', '」', 'と'],
       ...['the', 'The', 'Mai', ' ', ' ', ' ', '\n', '\n', '\r\n', '\u2028', '\u3000'],
     ),
     { maxLength: 24 },
@@ -80,6 +80,8 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     'Es gibt z. B. Brot. | Das kostet nichts.',
     'Im 19. Jahrhundert war es so. | Er starb im Jahr 44 v. Chr. | Danach kam Augustus.',
     'Sie wurde 19. | Der Preis stieg.',
+    'Er kam in die 2. Liga und zum 3. Treffen. | Es waren die 2. | Die anderen kamen.',
+    'Sie wiegt max. 5 kg. | Er war das Max. | Sie war da.',
   ],
   'French, Spanish, Italian': [
     'Il naquit en 44 av. J.-C. et mourut. | Elle vécut.',
@@ -103,6 +105,8 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     '(It opened in 1937.) | It is orange.',
     '«It opened in 1937.» | It is orange.',
     '《它于1937年开放。》 | 它是橙色的。',
+    '「長い。」と言った。 | 川は長い。',
+    '「長い。」 | 『広い。』 | 川だ。',
     'It opened in 1937.¹² | It is orange.',
     'It opened in 1937.[12] | It is orange.',
     'It is 3.5² km. | It is orange.',

@@ -35,6 +35,28 @@ describe('a range', () => {
     expect(claimsIn(text, ids)).toEqual([['It opened', cited]]);
   });
 
+  it.each([
+    ['It opened [1]–[3].', NUMBERS, '1 2 3'],
+    ['It opened [1]-[2], [3].', NUMBERS, '1 2 3'],
+    ['It opened [S1]—[S3].', ['S1', 'S2', 'S3'], 'S1 S2 S3'],
+    ['It opened [2]–[4].', NUMBERS, '2 3 4?'],
+    ['It opened [3]–[1].', NUMBERS, '3 1'],
+    ['It opened [S1]–[T3].', ['S1', 'S2', 'T3'], 'S1 T3'],
+  ])('of two markers: %s of %j cites %s', (text, ids, cited) => {
+    expect(claimsIn(text, ids)).toEqual([['It opened', cited]]);
+  });
+
+  it('of two markers has no space or word in it', () => {
+    expect(claimsIn('It opened [1] – [3].', NUMBERS)).toEqual([
+      ['It opened', '1'],
+      ['', '3'],
+    ]);
+    expect(claimsIn('It opened [1]-based [3].', NUMBERS)).toEqual([
+      ['It opened', '1'],
+      ['-based', '3'],
+    ]);
+  });
+
   it('of all sources is a shotgun like a list of them', () => {
     const sources = sourcesFromList(['1', '2', '3', '4'].map((id) => ({ id, text: 'x' })));
     expect(parseResponse('It opened [1-4].', sources, { grammar: 'bracket' }).counts.ids_shotgun).toBe(1);
@@ -65,12 +87,94 @@ describe('a place in the source', () => {
     ['It opened【9†L10】.', 'lenticular', '9?'],
     ['It opened [1†L10].', 'bracket', '1'],
     ['It opened [L10].', 'bracket', 'L10?'],
+    ['It opened [1, p. 5].', 'bracket', '1'],
+    ['It opened [1, pp. 12–14; 2, § 5].', 'bracket', '1 2'],
+    ['It opened [1 page 7].', 'bracket', '1'],
+    ['It opened [3, S. 12, line 4].', 'bracket', '3'],
+    ['It opened [9, p. 5].', 'bracket', '9?'],
+    ['It opened【2, p. 3】.', 'lenticular', '2'],
+    ['It opened [^3, p. 3].', 'footnote', '3'],
   ])('%s', (text, grammar, cited) => {
     expect(claimsIn(text, NUMBERS, grammar)).toEqual([['It opened', cited]]);
   });
 
+  it.each(['It opened [p. 5].', 'It opened [1, note 5].', 'It opened [1, p.].'])('is none in %s', (text) => {
+    expect(claimsIn(text, NUMBERS)).toEqual([]);
+  });
+
+  it('is an id that a source has', () => {
+    expect(claimsIn('It opened [1, p. 5].', ['1', 'p. 5'])).toEqual([['It opened', '1 p. 5']]);
+    expect(claimsIn('It opened [S1, S2].', ['S1', 'S2'])).toEqual([['It opened', 'S1 S2']]);
+  });
+
   it('is part of an id that a source has', () => {
     expect(claimsIn('It opened【4:0†source】.', ['4:0†source'], 'lenticular')).toEqual([['It opened', '4:0†source']]);
+  });
+});
+
+describe('a word before an id', () => {
+  it.each<[string, GrammarName, string]>([
+    ['It opened [Source 1].', 'bracket', '1'],
+    ['It opened [source: 2].', 'bracket', '2'],
+    ['It opened [Sources 1, 2].', 'bracket', '1 2'],
+    ['It opened [Document #3].', 'bracket', '3'],
+    ['It opened [#1].', 'bracket', '1'],
+    ['It opened [Doc 9].', 'bracket', '9?'],
+    ['It opened (Source 2).', 'paren', '2'],
+    ['It opened【Quelle 2】.', 'lenticular', '2'],
+  ])('names a source: %s', (text, grammar, cited) => {
+    expect(claimsIn(text, NUMBERS, grammar)).toEqual([['It opened', cited]]);
+  });
+
+  it.each<[string, GrammarName]>([
+    ['It opened [see source 1].', 'bracket'],
+    ['It opened [source one].', 'bracket'],
+    ['It opened [source].', 'bracket'],
+    ['It opened [no. 5].', 'bracket'],
+    ['It opened (Source 9).', 'paren'],
+  ])('is text: %s', (text, grammar) => {
+    expect(claimsIn(text, NUMBERS, grammar)).toEqual([]);
+  });
+
+  it('may be part of an id', () => {
+    expect(claimsIn('It opened [Source 1].', ['Source 1', '1'])).toEqual([['It opened', 'Source 1']]);
+    expect(claimsIn('It opened [source_1] [Doc1].', NUMBERS)).toEqual([['It opened', 'source_1? Doc1?']]);
+  });
+});
+
+describe('marks around a marker', () => {
+  it.each<[string, GrammarName]>([
+    ['It opened ([1]).', 'bracket'],
+    ['It opened [[1]].', 'bracket'],
+    ['It opened **[1]**.', 'bracket'],
+    ['It opened *([1])*.', 'bracket'],
+    ['It opened ^[1]^.', 'bracket'],
+    ['It opened<sup>[1]</sup>.', 'bracket'],
+    ['It opened (see [1]).', 'bracket'],
+    ['It opened (cf. [1]).', 'bracket'],
+    ['It opened [Quelle: [1]].', 'bracket'],
+    ['It opened（【1】）.', 'lenticular'],
+    ['It opened <SUP>[^1]</SUP>.', 'footnote'],
+    ['It opened<sup>[1]</sup>.', 'link'],
+  ])('are no part of the claim: %s', (text, grammar) => {
+    expect(claimsIn(text, NUMBERS, grammar).map(([claim]) => claim)).toEqual(['It opened']);
+  });
+
+  it.each([
+    ['It opened in **1937** [1].', 'It opened in **1937**'],
+    ['It (the bridge) [1].', 'It (the bridge)'],
+    ['People can see [1].', 'People can see'],
+    ['It is a_b_ [1].', 'It is a_b_'],
+  ])('stay where they are text: %s', (text, claim) => {
+    expect(claimsIn(text, NUMBERS)).toEqual([[claim, '1']]);
+  });
+
+  it('end before the next claim', () => {
+    expect(claimsIn('It opened<sup>[1]</sup> and it is red ([2]) and long ([3]).', NUMBERS)).toEqual([
+      ['It opened', '1'],
+      ['and it is red', '2'],
+      ['and long', '3'],
+    ]);
   });
 });
 
