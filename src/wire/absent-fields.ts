@@ -19,12 +19,51 @@ function optionalFieldsOf(schema: z.ZodObject): ReadonlySet<string> {
   return set;
 }
 
-/** The value without the nulls of its optional fields; any other value as it is. Only the members of the top are read. */
-export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
-  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null || Array.isArray(value))
-    return value;
-  const members: [string, unknown][] = Object.entries(value);
-  if (members.every(([, member]) => member !== null)) return value;
-  const optional = optionalFieldsOf(schema);
-  return Object.fromEntries(members.filter(([name, member]) => member !== null || !optional.has(name)));
+/** The value without the nulls of its optional fields, at every depth; any other value as it is. */
+export function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const inner = withoutWrapper(schema);
+  if (inner !== null) return withoutNulls(inner, value);
+  if (schema instanceof z.ZodUnion) {
+    const [first, ...others] = schema.options.filter((option) => mayRead(option, value));
+    return first === undefined || others.length > 0 ? value : withoutNulls(first, value);
+  }
+  if (Array.isArray(value)) {
+    return schema instanceof z.ZodArray ? unlessSame(value, (item) => withoutNulls(schema.element, item)) : value;
+  }
+  if (!(schema instanceof z.ZodObject)) return value;
+  let isSame = true;
+  const members = Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    if (member === null && optionalFieldsOf(schema).has(name)) {
+      isSame = false;
+      return [];
+    }
+    const field: z.core.$ZodType | undefined = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+    const read = field === undefined ? member : withoutNulls(field, member);
+    isSame &&= read === member;
+    return [[name, read] as const];
+  });
+  return isSame ? value : Object.fromEntries(members);
+}
+
+/** The schema inside one that adds a default, an absence or a check; `null` = it is none of them. */
+function withoutWrapper(schema: z.core.$ZodType): z.core.$ZodType | null {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) return schema.unwrap();
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) return schema.unwrap();
+  if (schema instanceof z.ZodReadonly || schema instanceof z.ZodLazy) return schema.unwrap();
+  return schema instanceof z.ZodPipe ? schema.in : null;
+}
+
+/** Whether an option of a union reads values of this kind: a list, or an object with these members. */
+function mayRead(option: z.core.$ZodType, value: object): boolean {
+  const inner = withoutWrapper(option);
+  if (inner !== null) return mayRead(inner, value);
+  if (Array.isArray(value)) return option instanceof z.ZodArray;
+  return option instanceof z.ZodObject && Object.keys(value).every((name) => Object.hasOwn(option.shape, name));
+}
+
+/** The list with each item as `read` returns it; the same list if no item changes. */
+function unlessSame(items: readonly unknown[], read: (item: unknown) => unknown): readonly unknown[] {
+  const found = items.map(read);
+  return found.every((item, n) => item === items[n]) ? items : found;
 }

@@ -155,6 +155,14 @@ function proposeMap(record: Fields): void {
   );
 }
 
+/** Does so for the first line of JSON lines, if `head` holds the whole of it. @throws UsageError */
+export function proposeMapOfLine(head: string): void {
+  const end = head.indexOf('\n');
+  const text = end === -1 ? head : head.slice(0, end);
+  const read = lineFields({ ok: true, text });
+  if (read.ok) proposeMap(read.value);
+}
+
 /** Fields of which rows of answers have one. */
 const ANSWERS = ['response', 'messages', 'cited_answer'];
 

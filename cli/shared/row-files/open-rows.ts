@@ -8,7 +8,7 @@ import { createGunzip } from 'node:zlib';
 import { RunError } from '../exit.ts';
 import type { FlagDescription, Flags } from '../flags.ts';
 import { type Input, messageOf, openInput } from '../input.ts';
-import { mappedLines, type RowMap, readColumnMap, rowLines } from './columns.ts';
+import { mappedLines, proposeMapOfLine, type RowMap, readColumnMap, rowLines } from './columns.ts';
 import { jsonValueLines } from './json-values.ts';
 
 export const MAP_FLAG: FlagDescription = {
@@ -41,14 +41,18 @@ export async function openRowFile(
   const map = mapPath === null ? null : await readColumnMap(mapPath);
   const input = await unzipped(await openInput(positionals, example));
   const { head, chunks } = await peeked(input.chunks);
-  const format = formatOf(new TextDecoder().decode(head), input.name);
-  if (format === 'jsonl' && map === null) return { ...input, chunks };
+  const text = new TextDecoder().decode(head);
+  const format = formatOf(text, input.name);
+  if (format === 'jsonl' && map === null) {
+    if (areAnswers) proposeMapOfLine(text);
+    return { ...input, chunks };
+  }
   return {
     name: input.name,
     unit: format === 'jsonl' ? 'line' : 'row',
     path: null,
     bytes: null,
-    chunks: await converted(format, { ...input, chunks }, map, { head: new TextDecoder().decode(head), areAnswers }),
+    chunks: await converted(format, { ...input, chunks }, map, { head: text, areAnswers }),
   };
 }
 

@@ -141,6 +141,13 @@ describe('rows', () => {
     const failure = await rowsOf('other.csv', csv, undefined, true).catch((error: unknown) => error);
     const map = { question: 'input', response: 'output', sources: 'context' };
     expect(failure).toMatchObject({ hint: `Add --map '${JSON.stringify(map)}'.` });
+    const lines = '{"input":"q","output":"r","context":["c"]}\n{"input":"q"}';
+    const ofLines = await rowsOf('other.jsonl', lines, undefined, true).catch((error: unknown) => error);
+    expect(ofLines).toMatchObject({ hint: `Add --map '${JSON.stringify(map)}'.` });
+    // Lines that are answers, or that no map reads, are left to their reader.
+    for (const own of ['{"response":"r"}', '{"other":1}']) {
+      await expect(rowsOf('own.jsonl', own, undefined, true)).resolves.toBeDefined();
+    }
     expect(await rowsOf('other.csv', csv, JSON.stringify(map))).toEqual([
       { question: 'q', response: 'r', sources: 'c' },
     ]);

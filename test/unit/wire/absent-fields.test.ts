@@ -18,10 +18,25 @@ it('a null of an optional field is absent', () => {
   expect(scoreRequestSchema.safeParse(withoutNulls(scoreRequestSchema, nulls)).success).toBe(true);
 });
 
-it('a null of an unknown field, and one within a field, is kept', () => {
+it('a null of an optional field of a nested object is absent', () => {
+  const { tool_output: _, ...rest } = ROW;
+  const source = { id: 'S1', text: 'The Elbe is 1,094 km long.' };
+  const criterion = { description: 'States the length' };
+  const row = {
+    ...{ ...rest, sources: [{ ...source, title: null, url: null }, source] },
+    positive_rubrics: [{ ...criterion, weight: null }, 'Names the river'],
+  };
+  const read = withoutNulls(scoreRequestSchema, row);
+  expect(read).toEqual({ ...rest, sources: [source, source], positive_rubrics: [criterion, 'Names the river'] });
+  expect(scoreRequestSchema.safeParse(read).success).toBe(true);
+});
+
+it('a null of an unknown field, of a required one and of a list is kept', () => {
   for (const fields of [
     { ...ROW, unknown: null },
     { ...ROW, positive_rubrics: [null] },
+    { ...ROW, positive_rubrics: [{ description: null }] },
+    { ...ROW, positive_rubrics: [{ description: 'x', other: null }] },
   ]) {
     expect(withoutNulls(scoreRequestSchema, fields)).toEqual(fields);
     expect(scoreRequestSchema.safeParse(fields).success).toBe(false);
