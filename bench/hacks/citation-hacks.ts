@@ -133,7 +133,7 @@ export const CITATION_HACKS: readonly HackClass[] = [
   {
     name: 'cited_sources_line',
     changes: 'citations',
-    does: 'cites every source with the word “Sources”',
+    does: 'cites every source with “Sources”',
     response: (row, cite) => `<answer>${plain(row)} ${cite({ text: 'Sources.', ids: idsOf(row) })}</answer>`,
   },
   {
