@@ -234,10 +234,11 @@ describe('replay', () => {
       // The aim is 3; other processes may have the machine while one of the two is timed.
       expect(ratio).toBeLessThan(12);
       console.log(`10,000 rollouts: ${ratio.toFixed(2)} x a plain read, ${(100 * frame).toFixed(0)} % of a frame`);
-      // The page draws in every frame of a drag, as far as a page that does nothing draws on this machine.
-      const idle = await framesOf(page, 'nothing');
+      // The page draws in every frame of a drag, as far as a page that does nothing draws on this machine, and as far as
+      // the machine recomputes within a frame beside its other work.
+      const idle = median(await framesOf(page, 'nothing'));
       const waits = await framesOf(page, 'a drag');
-      expect(median(waits)).toBeLessThanOrEqual(2 * median(idle));
+      expect(median(waits)).toBeLessThanOrEqual(Math.max(2 * idle, idle + Math.ceil(frame)));
       const last = [...waits].sort((a, b) => a - b)[Math.floor(0.95 * waits.length)];
       console.log(`10,000 rollouts, a drag: 95 % of the frames took at most ${last} of 16.7 ms`);
       await page.getByLabel('citation weight, as a number').fill('0.6');
