@@ -1,8 +1,8 @@
 /**
  * Measures the built-in lexical judge on labelled claims. `--fit` fits its weights; `--speed` compares its time with
- * `JSON.parse` of the same rollout.
+ * `JSON.parse` of the same rollout; `--pairs` counts how many claims that are false by one edit it takes as supported.
  *
- *   node bench/lexical-judge.ts --data PATH [--fit], or node bench/lexical-judge.ts --speed
+ *   node bench/lexical-judge.ts --data PATH [--fit], or node bench/lexical-judge.ts --speed, or --pairs
  */
 import { existsSync } from 'node:fs';
 import { gather } from '../src/lexical/gather-evidence.ts';
@@ -18,6 +18,7 @@ import {
 import { type LabelledClaim, type Part, partOf, readLabelledClaims } from './lexical-judge/labelled-claims.ts';
 import { fitLogistic } from './lexical-judge/logistic-fit.ts';
 import { auc, balancedAccuracy, bestThreshold, calibration, type Scored } from './lexical-judge/metrics.ts';
+import { measureMinimalPairs } from './lexical-judge/minimal-pairs.ts';
 import { plainCoverage } from './lexical-judge/plain-coverage.ts';
 import { measureSpeed } from './lexical-judge/speed.ts';
 
@@ -36,6 +37,10 @@ const L2 = 0.0005;
 function main(args: readonly string[]): void {
   if (args.includes('--speed')) {
     measureSpeed();
+    return;
+  }
+  if (args.includes('--pairs')) {
+    measureMinimalPairs();
     return;
   }
   const at = args.indexOf('--data');

@@ -1,0 +1,35 @@
+/** The minimal pairs of the bench are what they say: one edit apart, stated by their source, enough of each kind. */
+import { expect, it } from 'vitest';
+import { minimalPairs } from '../../../bench/lexical-judge/minimal-pairs.ts';
+
+const PAIRS = minimalPairs();
+
+it('has at least 100 pairs of each kind', () => {
+  const counts = Map.groupBy(PAIRS, ({ kind }) => kind);
+  expect([...counts.keys()].sort()).toEqual(['direction', 'name', 'negation', 'number', 'relation', 'unit']);
+  for (const [kind, pairs] of counts) expect(pairs.length, kind).toBeGreaterThanOrEqual(100);
+});
+
+it('has sources that state the true claim and not the false one, and are no copy of it', () => {
+  for (const pair of PAIRS) {
+    const words = (text: string): string => text.slice(0, -1);
+    expect(pair.source).toContain(words(pair.true));
+    // An Arabic denial is the statement with a word before it.
+    if (pair.kind !== 'negation') expect(pair.source).not.toContain(words(pair.false));
+    expect(pair.source).not.toBe(pair.true);
+  }
+});
+
+it('changes names to names that the source does not have', () => {
+  for (const { kind, source, true: right, false: wrong } of PAIRS) {
+    if (kind !== 'name') continue;
+    const stated = new Set(source.split(/[\s,.،、。]+/u));
+    const kept = new Set(right.split(/[\s,.،、。]+/u));
+    const changed = wrong.split(/[\s,.،、。]+/u).filter((word) => !kept.has(word));
+    expect(changed.length).toBeGreaterThan(0);
+    expect(
+      changed.some((word) => !stated.has(word)),
+      wrong,
+    ).toBe(true);
+  }
+});
