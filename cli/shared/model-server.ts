@@ -101,7 +101,7 @@ async function contextOf(config: VllmConfig): Promise<number> {
   if (found !== null) return found;
   throw new RunError(
     `${config.base_url} does not report the context length of "${config.model}"`,
-    'Give it with --context-tokens N (prompt and reply together).',
+    'Give it as context_tokens in a file of --backends; `npx citeward judge check` takes --context-tokens N.',
   );
 }
 

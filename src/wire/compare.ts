@@ -27,7 +27,7 @@ import { judgesOf, judgesSchema } from '../scoring/reward-reply.ts';
 import { failureSchema, reportFailure } from '../scoring/score-reply.ts';
 import { defaultOpponents, ROUND_ROBIN_MAX, tournament } from '../scoring/tournament.ts';
 import { advantageOptionsSchema, advantageProblems, degenerateSchema, maskedSchema } from './groups.ts';
-import { onJudgeFailureSchema, scoringFields } from './score.ts';
+import { deadlineSchema, onJudgeFailureSchema, scoringFields } from './score.ts';
 
 const comparedCriterionSchema = criterionInputSchema.omit({ weight: true });
 
@@ -77,6 +77,7 @@ export const compareRequestSchema = z
     replicate: scoringFields.replicate,
     schedule: scheduleSchema,
     on_judge_failure: onJudgeFailureSchema.default('null'),
+    deadline_s: deadlineSchema.exactOptional(),
     advantages: advantageOptionsSchema.default('mean'),
   })
   .refine(hasNotBothOrigins, oneOriginRule)

@@ -146,14 +146,17 @@ export const onJudgeFailureSchema = z
 /** The longest wait of one request, in seconds: longer than any judge call. */
 const MAX_DEADLINE_S = 900;
 
-export const deadlineSchema = z
+const DEADLINE =
+  'How long the request waits for its judges, in seconds; then it is 503 judge_running, and a retry joins their calls. ' +
+  'Default: 60, and 95 for several judges in turn. Proxies may end a longer request.';
+
+export const deadlineSchema = z.number().min(1).max(MAX_DEADLINE_S).describe(DEADLINE);
+
+/** The same in a query. */
+export const deadlineParameter = z.coerce
   .number()
-  .min(1)
-  .max(MAX_DEADLINE_S)
-  .describe(
-    'How long the request waits for its judges, in seconds; then it is 503 judge_running, and a retry joins their calls. ' +
-      'Default: 60, and 95 for several judges in turn. Proxies may end a longer request.',
-  );
+  .pipe(deadlineSchema)
+  .meta({ ...{ type: 'number', minimum: 1, maximum: MAX_DEADLINE_S }, description: DEADLINE });
 
 export const runPlaceIdSchema = z.union([placeIdSchema, z.int().min(0)]).describe('A number is stored as its digits.');
 

@@ -7,16 +7,17 @@ import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { CALLER_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../src/wire/problem-entry.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf } from './adapters-trainers.ts';
-import { problemOf, send } from './api.ts';
+import { post, problemOf, ROLLOUT, send, wrongFields } from './api.ts';
 import { replaceParts } from './worker.ts';
 
-const judge = { failures: 0, calls: 0, retryable: true, retry_after_s: 1 };
+const judge = { failures: 0, calls: 0, deadline_ms: 0, retryable: true, retry_after_s: 1 };
 
 const BACKEND: Backends['named'][number] = {
   judge: {
     ...LEXICAL_JUDGE,
     async judge(request, options) {
       judge.calls++;
+      judge.deadline_ms = options.deadline_ms;
       if (judge.failures-- <= 0) return LEXICAL_JUDGE.judge(request, options);
       const { retryable, retry_after_s } = judge;
       return { ok: false, failure: { reason: 'judge_overloaded', detail: 'as told', retryable, retry_after_s } };
@@ -106,5 +107,29 @@ describe('the retry window of production', () => {
   it('outlasts the memory of a failure, and leaves a judge its whole time', () => {
     expect(ADAPTER_RETRY_WINDOW_MS).toBeGreaterThan(2 * DEFAULT_RETRY_AFTER_S * 1000);
     expect(ADAPTER_RETRY_WINDOW_MS + CALLER_DEADLINE_MS).toBeLessThanOrEqual(SCORING_DEADLINE_MS);
+  });
+});
+
+describe('the deadline of a request', () => {
+  const compared = {
+    question: ROLLOUT.question,
+    tool_output: 'nothing',
+    responses: ['It is long.', 'It is not.'],
+  };
+  const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes.' }] };
+  const gym = { output: [message] };
+  const GYM_COMPARED = { conversation_history: [{ role: 'user', content: 'Long?' }], response_objs: [gym, gym] };
+  const sent: readonly (readonly [string, (deadline_s: number) => Request])[] = [
+    ['slime', (deadline_s) => requestOf('slime', { deadline_s: `${deadline_s}` }, { ...UNCITED, label: label() })],
+    ['compare', (deadline_s) => post('/v1/compare', { ...compared, question: `${marks}?`, deadline_s })],
+    ['genrm', (deadline_s) => post(`/v1/adapters/nemo-gym/compare?deadline_s=${deadline_s}`, GYM_COMPARED)],
+  ];
+
+  it.each(sent)('%s: is how long its judges are waited for', async (_name, request) => {
+    judge.deadline_ms = 0;
+    await (await send(request(7))).text();
+    expect(judge.deadline_ms).toBeGreaterThan(0);
+    expect(judge.deadline_ms).toBeLessThanOrEqual(7_000);
+    expect((await wrongFields(await send(request(901)))).join()).toContain('deadline_s');
   });
 });

@@ -1,4 +1,6 @@
 /** The simulation of a deployment: what is simulated agrees with arithmetic, and a limit that is met is named. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { costOf, storesAfter } from '../../scripts/capacity/cost.ts';
 import type { Load } from '../../scripts/capacity/load.ts';
@@ -151,5 +153,45 @@ describe('the plan for a rate', () => {
     expect(failures).toEqual(new Map());
     expect(dollars_per_million / dollars).toBeGreaterThan(0.95);
     expect(dollars_per_million / dollars).toBeLessThan(1.05);
+  });
+});
+
+/** The cells of the tables of a page, by line. */
+function tableRows(page: string): string[][] {
+  const text = readFileSync(resolve(import.meta.dirname, '../../docs', page), 'utf8');
+  const lines = text.split('\n').filter((line) => line.startsWith('| '));
+  return lines.map((line) =>
+    line
+      .split('|')
+      .map((cell) => cell.trim())
+      .slice(1, -1),
+  );
+}
+
+describe('the figures of the pages', () => {
+  const whole = (value: number): string => Math.round(value).toLocaleString('en');
+
+  it('for a rate are those of the plan', () => {
+    for (const rate of [1, 10, 100, 1_000]) {
+      const load = { ...LOAD, rollouts_per_s: rate, judge_s: 6, header_s: 0.2, desks_per_isolate: 4 };
+      const plan = planOf(load, 64);
+      const counts = [plan.rollouts_per_s, plan.slots, plan.engines, plan.desks, plan.run_shards].map(whole);
+      const dollars = [plan.dollars_per_month, plan.kv_dollars_per_month].map((value) => `$${whole(value)}`);
+      const expected = [...counts, `$${plan.dollars_per_million.toFixed(2)}`, ...dollars];
+      expect(tableRows('guides/deploy.md')).toContainEqual(expected);
+    }
+  });
+
+  it('of the benchmarks are those of the capacity page', () => {
+    const simulated = tableRows('reference/capacity.md').filter((cells) => cells.length === 8 && cells[6] === 'yes');
+    const costs = tableRows('reference/benchmarks.md').filter(([load = '']) => /^[\d,]+\/s$/.test(load));
+    expect(costs).toHaveLength(3);
+    for (const [load, stored, dollars] of costs) {
+      const same = simulated.filter((cells) => cells[0] === load && cells[2] === stored);
+      expect(
+        same.map((cells) => cells[7]),
+        load,
+      ).toEqual([dollars]);
+    }
   });
 });

@@ -33,13 +33,15 @@ async function run(flags: Flags): Promise<number> {
   const paths = localRunPaths(flags);
   const scoring = await readScoringOptions(flags);
   await checkRecipe(scoring);
-  const local = await openLocalHost(flags, scoring, () => undefined);
   const screen = new Screen(flags.isOn('no-color'));
+  let progress: BatchProgress | null = null;
+  const local = await openLocalHost(flags, scoring, (text) => progress?.remark(text));
   const input = await openRows(flags, 'batch run examples/rollouts.jsonl --output scores.jsonl');
   return withWorkspace(async (directory) => {
     const file = await checkedInput(flags, input, scoring, directory, screen);
     if (file.endpoint !== '/v1/verify') for (const notice of local.judgeNotices) screen.message(notice, 'dim');
-    return scoreHere(file, paths, flags, local, screen);
+    progress = new BatchProgress(screen, 'in_progress');
+    return scoreHere(file, paths, flags, local, { screen, progress });
   });
 }
 
@@ -48,7 +50,7 @@ async function scoreHere(
   paths: ResultPaths,
   flags: Flags,
   { host, concurrency, judged }: LocalHost,
-  screen: Screen,
+  { screen, progress }: { readonly screen: Screen; readonly progress: BatchProgress },
 ): Promise<number> {
   const summary = new BatchSummary();
   const finished = new Set<string>();
@@ -65,7 +67,6 @@ async function scoreHere(
     for (const path of [paths.output, paths.errors]) await rm(path, { force: true });
   }
   const [output, errors] = [new LineFile(paths.output, 'a'), new LineFile(paths.errors, 'a')];
-  const progress = new BatchProgress(screen, 'in_progress');
   const started = performance.now();
   const done = (): number => summary.done + summary.failed;
   const removeHandler = onInterruption(() => {

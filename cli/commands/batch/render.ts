@@ -138,6 +138,11 @@ export class BatchProgress {
     else this.#printSometimes(status, share.total === 0 ? '' : `  ${shareText(share)}`);
   }
 
+  /** Appends a remark to the numbers until they change, such as the reason for a delay. */
+  remark(text: string): void {
+    this.#line.remark(text, this.#text);
+  }
+
   /** Shows that the Worker does not answer. */
   connectionLost(why: string): void {
     const text = `${why}; retrying, the batch is not affected`;

@@ -54,7 +54,7 @@ export type Determined = {
 
 type AdapterScoring = {
   readonly recipe: RecipeInput;
-  readonly query: Pick<AdapterQuery, 'judge' | 'judges' | 'group_size' | 'store_reasons'>;
+  readonly query: Pick<AdapterQuery, 'judge' | 'judges' | 'deadline_s' | 'group_size' | 'store_reasons'>;
   /**
    * How long failures with a short `Retry-After` are retried, in milliseconds, for clients that hardly retry; 0 =
    * never.
@@ -74,6 +74,7 @@ export async function scoreSamples(
     recipe,
     ...(query.judge === undefined ? {} : { judge: query.judge }),
     ...(query.judges === undefined ? {} : { judges: query.judges }),
+    ...(query.deadline_s === undefined ? {} : { deadline_s: query.deadline_s }),
     judgments: 'use',
     replicate: 0,
     // An unscored sample of a run is recorded, too.

@@ -35,12 +35,11 @@ import { retried, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>()
     .post('/v1/adapters/nemo-gym/compare', reportRefusals('nemo-gym'), requireScope('score'), async (c) => {
-      const { judge } = readQuery(c, genRmQuerySchema);
+      const named = readQuery(c, genRmQuerySchema);
       const comparing = genRmComparison(await readRow(c, genRmRequestSchema, retryWindowMs));
       if (!comparing.ok) throw new RequestError({ reason: 'input_invalid', problems: comparing.error });
       await admitAnswers(c, comparing.value.answers, { waitMs: retryWindowMs });
       const platform = await platformOf(c);
-      const named = judge === undefined ? {} : { judge };
       const options = { ...named, judgments: 'use', replicate: 0, on_judge_failure: 'error' } as const;
       const reply = await retried(() => compareTogether(comparing.value, options, platform), {
         failureIn: (tried) => (tried.ok ? null : tried.failure),

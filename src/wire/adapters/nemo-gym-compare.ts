@@ -17,7 +17,7 @@ import { judgedText, positionBias } from '../compare.ts';
 import type { TrainerReply } from './reply.ts';
 import { adapterQueryFields, chatMessageSchema, textOfMessage } from './request.ts';
 
-export const genRmQuerySchema = adapterQueryFields.pick({ judge: true });
+export const genRmQuerySchema = adapterQueryFields.pick({ judge: true, deadline_s: true });
 
 export const genRmRequestSchema = z.looseObject({
   conversation_history: z.array(chatMessageSchema).min(1).describe('The prompt: at least one message.'),

@@ -24,7 +24,7 @@ import type { Result } from '../../result.ts';
 import { outcomeFields, type RolloutOutcome } from '../../runs/rollout-counts.ts';
 import { runIdSchema } from '../../runs/row.ts';
 import { readMessages } from '../../trajectory/rollout-messages.ts';
-import { hasOneWayOfJudging, oneWayOfJudging, panelSchema } from '../score.ts';
+import { deadlineParameter, hasOneWayOfJudging, oneWayOfJudging, panelSchema } from '../score.ts';
 import { groupSizeSchema, labelRunSchema } from './run-place.ts';
 
 const recipeNameSchema = z.enum(RECIPE_NAMES).describe('Name of a recipe (GET /v1/recipes).');
@@ -57,6 +57,7 @@ export const adapterQueryFields = z.strictObject({
   group_size: groupSizeSchema.exactOptional(),
   judge: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('Name of a configured judge.'),
   judges: judgesParameter.exactOptional(),
+  deadline_s: deadlineParameter.exactOptional(),
   store_reasons: z
     .literal('true')
     .exactOptional()
