@@ -12,11 +12,7 @@ const EMPHASIS = '*_';
 const OPENING_TAGS = ['<sup>', '<sub>', '<small>'];
 const CLOSING_TAGS = ['</sup>', '</sub>', '</small>'];
 /** Words between a bracket and a marker, without the stop or colon behind them, in lower case. */
-const POINTERS: ReadonlySet<string> = new Set(
-  'see cf also ref refs reference source sources siehe vgl quelle quellen voir cfr véase fuente fonte zie bron'.split(
-    ' ',
-  ),
-);
+const POINTERS: ReadonlySet<string> = new Set('see cf also ref source sources siehe vgl quelle voir'.split(' '));
 const MAX_POINTER_CHARS = 12;
 
 /** The part of `text[start, end)` that a marker at `end` cites, trimmed. Linear in what it leaves out. */

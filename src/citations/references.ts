@@ -14,30 +14,18 @@ import { isBlank, type Span } from '../text/span.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
 
 /** Headings of a references section, in lower case. */
-const HEADINGS: ReadonlySet<string> = new Set([
-  ...['references', 'reference', 'reference list', 'sources', 'source', 'citations', 'works cited', 'bibliography'],
-  ...['notes', 'footnotes', 'links', 'sources cited', 'sources and references', 'references and sources'],
-  ...['sources used', 'cited sources', 'list of references', 'list of sources', 'source list', 'further reading'],
-  ...[
-    'source links',
-    'reference links',
-    'sources consulted',
-    'endnotes',
-    'see also',
-    'key sources',
-    'more information',
-  ],
-  ...['quellen', 'quellenverzeichnis', 'einzelnachweise', 'literatur', 'belege'],
-  ...['références', 'sources et références', 'bibliographie', 'referencias', 'fuentes', 'bibliografía'],
-  ...['referências', 'fontes', 'riferimenti', 'fonti', 'bronnen', 'źródła', 'kaynaklar'],
-  ...['literaturverzeichnis', 'referenzen', 'fussnoten', 'fußnoten', 'notes et références', 'liens', 'enlaces'],
-  ...['referenties', 'källor', 'referenser', 'kilder', 'kilde', 'referanser', 'lähteet', 'zdroje', 'przypisy'],
-  ...['források', 'surse', 'izvori', 'πηγές', 'kaynakça', 'nguồn', 'tài liệu tham khảo', 'sumber', 'referensi'],
-  ...['מקורות', 'منابع', 'مراجع', 'مصادر', 'แหล่งที่มา', 'อ้างอิง', 'সূত্র', 'மூலங்கள்'],
-  ...['источники', 'список литературы', 'ссылки', 'джерела', 'المصادر', 'المراجع', 'संदर्भ', 'स्रोत'],
-  ...['参考文献', '参考资料', '参考来源', '引用来源', '信息来源', '资料来源', '参考链接', '来源', '引用', '参考'],
-  ...['參考文獻', '參考資料', '資料來源', '來源', '参考資料', '出典', '引用文献', '참고문헌', '참고 문헌', '출처'],
-]);
+const HEADINGS: ReadonlySet<string> = new Set(
+  (
+    'references|reference|reference list|sources|source|citations|works cited|bibliography|notes|' +
+    'footnotes|links|sources cited|sources and references|references and sources|sources used|' +
+    'cited sources|list of references|further reading|endnotes|see also|quellen|quellenverzeichnis|' +
+    'einzelnachweise|literatur|belege|références|sources et références|bibliographie|referencias|fuentes|' +
+    'bibliografía|referências|fontes|riferimenti|fonti|bronnen|źródła|kaynaklar|referenzen|källor|kilder|' +
+    'lähteet|zdroje|πηγές|kaynakça|nguồn|sumber|מקורות|منابع|แหล่งที่มา|อ้างอิง|источники|' +
+    'список литературы|ссылки|джерела|المصادر|المراجع|संदर्भ|स्रोत|参考文献|参考资料|参考来源|引用来源|信息来源|资料来源|参考链接|来源|' +
+    '引用|参考|參考文獻|參考資料|資料來源|來源|参考資料|出典|引用文献|참고문헌|참고 문헌|출처'
+  ).split('|'),
+);
 const MAX_HEADING_CHARS = 64;
 /** Longest title of a source, in UTF-16 code units: longer text is a statement. */
 const MAX_TITLE_CHARS = 200;

@@ -15,17 +15,15 @@ export type WrittenId = { readonly id: string; readonly span: Span };
 const PLACE_MARK = '†';
 /** Words before the number of a place in a source, in lower case, without a stop. */
 const PLACE_WORDS: ReadonlySet<string> = new Set(
-  (
-    'p pp pg page pages l ll line lines sec section sections § §§ ch chap chapter para paragraph fig figure table ' +
-    'slide vol s seite seiten kap kapitel abschnitt zeile zeilen pág página rn'
-  ).split(' '),
+  'p pp page pages l ll line lines sec section § §§ ch chapter para fig figure table slide s seite seiten zeile pág'.split(
+    ' ',
+  ),
 );
 /** Words that name a source before its id, in lower case. */
 const SOURCE_WORDS: ReadonlySet<string> = new Set(
-  (
-    'source sources src doc docs document documents ref reference citation cite snippet passage chunk context result ' +
-    'quelle quellen dokument fuente fonte bron # №'
-  ).split(' '),
+  'source sources doc document documents ref reference citation snippet passage chunk context result quelle # №'.split(
+    ' ',
+  ),
 );
 /** Longest of these words, and longest place, in UTF-16 code units. */
 const MAX_WORD_CHARS = 12;
