@@ -50,10 +50,7 @@ export const drTuluRecipeSchema = z
       .describe('Replaces the reward when finish_reason is not "stop".'),
     unverified_quote: z
       .enum(['keep', 'zero'])
-      .describe(
-        'How the support of a claim with an unverified quote counts. Absent = keep, and quotes are not recorded, so that ' +
-          'a replay cannot zero them.',
-      )
+      .describe('How the support of a claim with an unverified quote counts. Absent = keep; quotes are not recorded.')
       .exactOptional(),
     ...judgeOptionsField,
     ...termFields,

@@ -147,9 +147,9 @@ class FoldedSource {
 
   /** Whether an ellipsis leads from within one sentence into the middle of another. */
   #isStitched(from: number, at: number): boolean {
-    const before = this.#sentenceAt(this.#offset(from - 1));
-    const own = this.#sentenceAt(this.#offset(at));
-    return before !== own && hasWords(this.#text.slice(own.start, this.#offset(at)));
+    const start = this.#sentenceAt(this.#offset(at));
+    const isOther = start !== this.#sentenceAt(this.#offset(from - 1));
+    return isOther && LETTER_OR_DIGIT.test(this.#text.slice(start, this.#offset(at)));
   }
 
   /** Whether a negation or a condition right outside of the folded units `[at, end)` belongs to them. */
@@ -160,9 +160,9 @@ class FoldedSource {
     const near = clause.slice(-NEGATED_WORDS);
     const negation = near.findLastIndex(isNegation);
     if (negation !== -1 && !near.slice(negation).some((word) => CONJUNCTIONS.has(word))) return true;
-    if (NEGATED_BEHIND.test(after) || CONDITION_BEHIND.test(after) || DENIED_BEHIND.test(after)) return true;
+    if (CHANGED_BEHIND.test(after)) return true;
     const start = this.#offset(at);
-    const sentence = this.#text.slice(this.#sentenceAt(start).start, start);
+    const sentence = this.#text.slice(this.#sentenceAt(start), start);
     return CONDITION_BEFORE.test(sentence.slice(0, MAX_OUTSIDE_UNITS));
   }
 
@@ -179,16 +179,9 @@ class FoldedSource {
     return words;
   }
 
-  #sentenceAt(offset: number): Span {
+  #sentenceAt(offset: number): number {
     this.#sentences ??= splitSentences(this.#text);
-    let low = 0;
-    let high = this.#sentences.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#sentences[middle]?.start ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return this.#sentences[low] ?? { start: 0, end: this.#text.length };
+    return this.#sentences.findLast(({ start }) => start <= offset)?.start ?? 0;
   }
 
   /** Whether the folded units before and at `at` are parts of one word or number, which a quote does not divide. */
@@ -267,26 +260,19 @@ const NEGATIONS: ReadonlySet<string> = new Set(
 const NEGATED_AUXILIARY = /^(?:do|did|does|is|are|was|were|has|have|had|ca|could|wo|would|should|must|need)nt$/;
 const isNegation = (word: string): boolean => NEGATIONS.has(word) || NEGATED_AUXILIARY.test(word);
 
-/** Negations that follow what they deny: "wurde 1937 nicht eröffnet", 行われなかった. */
-const NEGATED_BEHIND = folded(/^ (?:not|never|nicht|niemals|nie|pas|jamais) |^ ?(?:なかった|なく|ない|ません|않|못하)/);
-const CONDITION_BEHIND = folded(
-  /^,? (?:but )?(?:only )?(?:if|unless|provided that|as long as|on condition that|wenn|falls|sofern|si|если) |^(?:なら|れば|的话)/,
-);
-const DENIED_BEHIND = folded(
-  /^,? (?:is|was|are|were) (?:simply |clearly |entirely )?(?:a |an )?(?:false|untrue|incorrect|wrong|myth|lie|misconception)(?![a-z])/,
+/** What follows a part and changes it: "wurde 1937 nicht eröffnet", "closes if …", "… is a myth", 行われなかった. */
+const CHANGED_BEHIND = new RegExp(
+  (
+    '^ (?:not|never|nicht|niemals|nie|pas|jamais) |^ ?(?:なかった|なく|ない|ません|않|못하)|^(?:なら|れば|的话)|' +
+    '^,? (?:but )?(?:only )?(?:if|unless|provided that|as long as|on condition that|wenn|falls|sofern|si|если) |' +
+    '^,? (?:is|was|are|were) (?:a |an )?(?:false|untrue|incorrect|wrong|myth|lie|misconception)(?![a-z])'
+  ).normalize('NFKD'),
 );
 /** The beginning of a sentence whose condition or doubt limits the rest. */
 const CONDITION_BEFORE =
   /^\P{L}*(?:(?:only )?(?:if|unless|provided(?: that)?|assuming(?: that)?|wenn|falls|sofern|si|если|it is (?:false|untrue|not true) that)\s|如果|若|除非|假如|もし|만약)/iu;
 
-/** A pattern whose letters are folded like the text that it is matched with. */
-function folded(pattern: RegExp): RegExp {
-  return new RegExp(pattern.source.normalize('NFKD'));
-}
-
-function hasWords(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
-}
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 /** Whether the gap is a hyphen at the end of a line. */
 function isHyphenation(gap: string): boolean {
