@@ -59,6 +59,9 @@ class BadRequest(CitewardError):
         what = "; ".join(f"{problem.path}: {problem.message}" for problem in self.fields)
         return f"{where}{what or self.detail}"
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
 
 class Unscored(CitewardError):
     """The reward could not be determined.

@@ -47,6 +47,9 @@ def citeward_scorer(
     )
 
     async def score(state: Any, target: Any) -> Any:
+        if not state.output.choices:
+            ended = "the sample ended before the model answered (time_limit or message_limit)"
+            return Score.unscored(explanation=ended, metadata={"reason": "no_model_output"})
         row = {**rollout_of(state), **row_of(dict(state.metadata or {}), state.input_text)}
         place = {"step": None, "group": str(state.sample_id), "sample": int(state.epoch)}
         try:

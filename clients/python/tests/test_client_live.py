@@ -110,6 +110,10 @@ class Exceptions(unittest.TestCase):
             again = pickle.loads(pickle.dumps(error))
             self.assertEqual((type(again), str(again), vars(again)), (type(error), str(error), vars(error)))
 
+    def test_a_notebook_or_log_that_shows_the_repr_names_the_field(self) -> None:
+        bad = BadRequest("the request is invalid", fields=[FieldProblem("citations", "expected an object")], status=422)
+        self.assertEqual(repr(bad), "BadRequest('citations: expected an object')")
+
 
 def shared_of(row: dict[str, Any]) -> dict[str, Any]:
     """The fields that the members of a group share; ``reasoning`` is each member's own."""

@@ -175,7 +175,7 @@ def state_of(response: str, metadata: dict[str, Any], stop_reason: str = "stop")
         SimpleNamespace(role="tool", content="found", tool_call_id="c", function="search"),
         SimpleNamespace(role="assistant", content=response, tool_calls=None),
     ]
-    output = SimpleNamespace(completion=response, stop_reason=stop_reason)
+    output = SimpleNamespace(completion=response, stop_reason=stop_reason, choices=["choice"])
     return SimpleNamespace(
         messages=messages, metadata=metadata, input_text="q", output=output, sample_id=7, epoch=2
     )
@@ -203,6 +203,25 @@ class Inspect(unittest.TestCase):
         calls = [{"id": "c", "type": "function", "function": function}]
         self.assertEqual(body["messages"][1], {"role": "assistant", "content": "", "tool_calls": calls})
         self.assertEqual(body["messages"][2], {"role": "tool", "content": "found", "tool_call_id": "c"})
+
+    def test_a_sample_that_ended_before_the_model_answered_is_unscored(self) -> None:
+        class Output:
+            """inspect's ``ModelOutput()`` after ``time_limit`` or ``message_limit``: no choices, whose first is read."""
+
+            choices: list[str] = []
+            completion = ""
+
+            @property
+            def stop_reason(self) -> str:
+                return self.choices[0]
+
+        state = state_of("", {"reference": "x"})
+        state.output = Output()
+        with Stub(lambda n, asked: scored(6.5)) as stub, citeward_environment():
+            score = inspect_score(state, url=stub.url, recipe="stub")
+        self.assertTrue(math.isnan(score.value))
+        self.assertEqual(score.more["metadata"], {"reason": "no_model_output"})
+        self.assertEqual(stub.asked, [])
 
     def test_a_failed_judge_is_unscored_and_a_wrong_row_raises(self) -> None:
         answers = [problem(503, "judge_refusal", retryable=False), problem(422, "input_invalid")]
