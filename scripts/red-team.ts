@@ -13,10 +13,10 @@ import { styleFor } from '../cli/shared/style.ts';
 import { type Client, createClient } from '../clients/typescript/client.ts';
 import { rolloutCountsSchema } from '../src/runs/rollout-counts.ts';
 import { LocalWorkerError, startLocalWorker } from './local-worker.ts';
+import { cacheFolder, ensurePython, type PythonEnvironment } from './python-environment.ts';
 import { basePolicy, type Tried, type WarmUp } from './red-team/base-policy.ts';
 import { FLAGS, habitLines, type Options, readOptions } from './red-team/options.ts';
 import { Policy } from './red-team/policy.ts';
-import { ensurePython, redTeamCache } from './red-team/python.ts';
 import { judged, type RedTeamResult, reportLines, reportOf, type SeedReport } from './red-team/report.ts';
 import type { RowKind } from './red-team/rows.ts';
 import { trainSeed } from './red-team/training.ts';
@@ -35,6 +35,14 @@ const countedLineSchema = z.object({
 
 const START_MS = 60_000;
 
+const PYTHON: PythonEnvironment = {
+  user: 'the red team',
+  folder: 'red-team',
+  requirements: join(import.meta.dirname, 'red-team/requirements.txt'),
+  oldestMinor: 11,
+  download: 'JAX for CPUs, NumPy and SciPy from PyPI: a download of 140 MB, 620 MB on disk',
+};
+
 const style = styleFor(process.stderr, false);
 /** Progress is on standard error, the report on standard output. */
 const say = (text: string): void => console.error(text);
@@ -51,7 +59,7 @@ try {
 }
 
 async function run(options: Options): Promise<number> {
-  const python = await ensurePython(say);
+  const python = await ensurePython(PYTHON, say);
   await mkdir(options.state, { recursive: true });
   const worker =
     options.url === null
@@ -61,7 +69,7 @@ async function run(options: Options): Promise<number> {
           deadline_ms: START_MS,
         }).catch(workerFailed)
       : null;
-  const policy = new Policy(python, options.threads, join(redTeamCache(), 'compiled'));
+  const policy = new Policy(python, options.threads, join(cacheFolder(PYTHON.folder), 'compiled'));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       say('\nStopped; the same command continues.');
@@ -103,7 +111,7 @@ async function redTeam(client: Client, policy: Policy, options: Options): Promis
     kind: typeof rows === 'string' ? imitatedKind(rows) : 'plain',
     rows: typeof rows === 'string' ? [] : rows,
   };
-  const base = await basePolicy(policy, warmUp, join(redTeamCache(), 'base'), (step, loss) => {
+  const base = await basePolicy(policy, warmUp, join(cacheFolder(PYTHON.folder), 'base'), (step, loss) => {
     live.update(() => `base policy: step ${step + 1} of ${warmUp.steps}, loss ${loss?.toFixed(2) ?? '-'}`);
     if (!live.isLive && step % 100 === 0) say(`base policy: step ${step + 1} of ${warmUp.steps}`);
   });

@@ -422,6 +422,19 @@ describe('nemo-gym', () => {
     expect(Object.keys(reply)).not.toContain('_ng_failure_judge_error');
     expect(reply.reward).toBeGreaterThan(0);
   });
+
+  it('takes the mask of a failed judge off the row, and leaves every other mask', async () => {
+    const judge = { mask_sample: true, failure_kind: 'judge_failed', failure_reason: 'HTTP 503' };
+    const config = { instance_config: { mask_sample: true, image: 'x' } };
+    const again = await replyOf({ reward: 0, _ng_failure_class: 'judge_failed', ...judge, ...config });
+    for (const name of Object.keys(judge)) expect(Object.keys(again)).not.toContain(name);
+    expect(again).toMatchObject({ instance_config: { image: 'x' } });
+    expect(JSON.stringify(again)).not.toContain('mask_sample');
+    expect(again.reward).toBeGreaterThan(0);
+
+    const lost = { mask_sample: true, failure_kind: 'transport_peer_drop', failure_reason: 'lost', ...config };
+    expect(await replyOf(lost)).toMatchObject(lost);
+  });
 });
 
 describe('a transcript in one text', () => {

@@ -1,4 +1,4 @@
-"""Multi-turn agents of OpenRLHF (``--agent_func_path agent.py``), scored by a Citeward deployment.
+"""Multi-turn agents of OpenRLHF (``--train.agent_func_path agent.py``), scored by a Citeward deployment.
 
 The file ``agent.py`` says which tools the agent has; the reward of the finished transcript comes from here::
 

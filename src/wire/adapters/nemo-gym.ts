@@ -54,10 +54,13 @@ export function policyOutput({
 }
 
 /**
- * Marks of an earlier, failed verification. They are dropped, because they would file the row as failed again; and so
- * are the contributions of an earlier verification.
+ * Marks of an earlier verification whose judge failed. They are dropped, because they would file or mask the row as
+ * failed again; and so are the contributions of an earlier verification. Source: nemo-gym 0.7.0, `nemo_gym/judge.py`,
+ * `judge_failsafe`.
  */
 const STALE = new Set(['_ng_failure_class', '_ng_failure_judge_error']);
+const STALE_MASK = new Set(['mask_sample', 'failure_kind', 'failure_reason']);
+const JUDGE_FAILED = 'judge_failed';
 
 /**
  * Adds the reward and its contributions to the row. NeMo RL stops unless the contributions add up to the reward, and
@@ -74,10 +77,22 @@ export function nemoGymReply(
   const free = Object.entries(contributions).filter(([name]) => isFree(request[name]));
   const floats = { ...Object.fromEntries(free), reward, reward_components: contributions };
   const { reward_components: earlier } = request;
+  // A mask with another cause, such as a lost session, is not the judge's to lift.
+  const isUnmasked = request['failure_kind'] === JUDGE_FAILED;
   const isStale = (name: string, value: unknown): boolean =>
-    STALE.has(name) || (typeof value === 'number' && isObject(earlier) && Object.hasOwn(earlier, name));
-  const row = Object.entries(request).filter(([name, value]) => !Object.hasOwn(floats, name) && !isStale(name, value));
+    STALE.has(name) ||
+    (isUnmasked && STALE_MASK.has(name)) ||
+    (typeof value === 'number' && isObject(earlier) && Object.hasOwn(earlier, name));
+  const row = Object.entries(request)
+    .filter(([name, value]) => !Object.hasOwn(floats, name) && !isStale(name, value))
+    .map(([name, value]) => (isUnmasked && name === 'instance_config' ? [name, withoutMask(value)] : [name, value]));
   return { floats, others: { ...Object.fromEntries(row), ...(run === null ? {} : { run }) } };
+}
+
+/** Gym repeats the mask here for older versions of NeMo RL. */
+function withoutMask(config: unknown): unknown {
+  if (!isObject(config)) return config;
+  return Object.fromEntries(Object.entries(config).filter(([name]) => name !== 'mask_sample'));
 }
 
 function isObject(value: unknown): value is object {

@@ -1,0 +1,93 @@
+/** The packages of `npm run test:real`: a row each; its pins and its program are in test/real/NAME. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { PythonEnvironment } from '../python-environment.ts';
+
+export const REAL = resolve(import.meta.dirname, '../../test/real');
+
+export type Entry = {
+  /** The folder in test/real, and the value of `--only`. */
+  readonly name: string;
+  /** The package that the row is about, as PyPI names it. */
+  readonly package: string;
+  /** The oldest minor version of Python 3 that the pins accept. */
+  readonly oldestMinor: number;
+  readonly pipOptions?: readonly string[];
+  /** What a first run downloads and keeps on Linux x64, and how long that takes. */
+  readonly download: string;
+  /** The page whose example runs. */
+  readonly page: string;
+};
+
+export const ENTRIES: readonly Entry[] = [
+  {
+    name: 'inspect-ai',
+    package: 'inspect-ai',
+    oldestMinor: 10,
+    download: '360 MB on disk, a minute',
+    page: 'docs/trainers/inspect-ai.md',
+  },
+  {
+    name: 'verifiers',
+    package: 'verifiers',
+    oldestMinor: 11,
+    download: '330 MB on disk, a minute',
+    page: 'docs/trainers/verifiers.md',
+  },
+  {
+    name: 'nemo-gym',
+    package: 'nemo-gym',
+    oldestMinor: 13,
+    // It asks for 3.13.14; what runs here also runs on an older 3.13.
+    pipOptions: ['--ignore-requires-python'],
+    download: '1.2 GB on disk, three minutes',
+    page: 'docs/trainers/nemo-gym.md',
+  },
+  {
+    name: 'ragas',
+    package: 'ragas',
+    oldestMinor: 10,
+    download: '610 MB on disk, two minutes',
+    page: 'docs/guides/evaluation-tools.md',
+  },
+  {
+    name: 'openai',
+    package: 'openai',
+    oldestMinor: 10,
+    download: '60 MB on disk, seconds',
+    page: 'docs/guides/batches.md',
+  },
+  {
+    name: 'webhooks',
+    package: 'standardwebhooks',
+    oldestMinor: 10,
+    download: '60 MB on disk, seconds',
+    page: 'docs/guides/webhooks.md',
+  },
+  {
+    name: 'schemathesis',
+    package: 'schemathesis',
+    oldestMinor: 11,
+    download: '110 MB on disk, three minutes for 30,000 requests',
+    page: 'docs/reference/http-api.md',
+  },
+];
+
+export function environmentOf({ name, oldestMinor, pipOptions = [], download }: Entry): PythonEnvironment {
+  return {
+    pipOptions,
+    user: name,
+    folder: join('real', name),
+    requirements: join(REAL, name, 'requirements.txt'),
+    oldestMinor,
+    download,
+  };
+}
+
+/** The pinned version of the entry's package. @throws Error if its requirements do not pin it. */
+export function pinnedVersion(entry: Entry): string {
+  const pins = readFileSync(environmentOf(entry).requirements, 'utf8').split('\n');
+  const pin = pins.find((line) => line.startsWith(`${entry.package}==`));
+  if (pin === undefined) throw new Error(`${entry.name}: requirements.txt does not pin ${entry.package}`);
+  return pin.slice(entry.package.length + 2).trim();
+}
