@@ -14,7 +14,7 @@ import { pageWith } from '../bench/hacks/page.ts';
 import { startLocalWorker } from './local-worker.ts';
 import { ensurePython } from './python-environment.ts';
 import { ENTRIES, type Entry, environmentOf, pinnedVersion, REAL } from './real/entries.ts';
-import { REPORT, type Report, readReport, realTable } from './real/report.ts';
+import { REPORT, type Report, readReport, realList } from './real/report.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '..');
@@ -123,5 +123,5 @@ function lastLines(text: string): string {
 
 function record(report: Report): void {
   writeFileSync(REPORT, `${JSON.stringify(report, null, 2)}\n`);
-  writeFileSync(PAGE, pageWith(readFileSync(PAGE, 'utf8'), { real: realTable(report) }));
+  writeFileSync(PAGE, pageWith(readFileSync(PAGE, 'utf8'), { real: realList(report) }));
 }

@@ -58,6 +58,20 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/guides/batches.md',
   },
   {
+    name: 'mcp',
+    package: 'mcp',
+    oldestMinor: 10,
+    download: '100 MB on disk, seconds',
+    page: 'docs/guides/mcp.md',
+  },
+  {
+    name: 'wandb',
+    package: 'wandb',
+    oldestMinor: 10,
+    download: '150 MB on disk, seconds',
+    page: 'docs/guides/runs.md',
+  },
+  {
     name: 'webhooks',
     package: 'standardwebhooks',
     oldestMinor: 10,

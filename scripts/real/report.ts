@@ -1,4 +1,4 @@
-/** The report of `npm run test:real`, kept in test/real/report.json, and its table in docs/reference/compat.md. */
+/** The report of `npm run test:real`, kept in test/real/report.json, and its list in docs/reference/compat.md. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -25,13 +25,13 @@ export function readReport(): Report {
   return reportSchema.parse(JSON.parse(readFileSync(REPORT, 'utf8')));
 }
 
-/** The table of the page, in the order of the entries; those without a result say so. */
-export function realTable(report: Report): string {
-  const rows = ENTRIES.map((entry) => {
-    const found = report[entry.name];
-    const page = `[${entry.name}](../${entry.page.replace(/^docs\//, '')})`;
-    if (found === undefined) return `| ${page} | not run | | |`;
-    return `| ${page} | ${found.package} ${found.version}, Python ${found.python} | ${found.date} | ${found.result} |`;
+/** The list of the page, in the order of the entries; an entry without a result says so. */
+export function realList(report: Report): string {
+  const points = ENTRIES.map(({ name, page }) => {
+    const link = `* [${name}](../${page.replace(/^docs\//, '')})`;
+    const found = report[name];
+    if (found === undefined) return `${link}: not run`;
+    return `${link}: ${found.package} ${found.version}, Python ${found.python}, ${found.date}:\n  ${found.result}`;
   });
-  return ['| example | version | run on | seen |', '|---|---|---|---|', ...rows].join('\n');
+  return points.join('\n');
 }

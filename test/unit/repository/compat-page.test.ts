@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import { pageWith } from '../../../bench/hacks/page.ts';
+import { ENTRIES, pinnedVersion } from '../../../scripts/real/entries.ts';
+import { readReport, realList } from '../../../scripts/real/report.ts';
 import { ANSWER_FORMATS } from '../../../src/citations/formats/names.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -27,4 +30,11 @@ it('names the version of each package that the suite of the vendors installs, an
 it('has a row for every format of cited answers', () => {
   const formats = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name);
   expect(formats.toSorted()).toEqual([...ANSWER_FORMATS].toSorted());
+});
+
+it('has what the real packages did when they ran last, in the versions that are pinned', () => {
+  const report = readReport();
+  expect(pageWith(page, { real: realList(report) })).toBe(page);
+  for (const entry of ENTRIES)
+    expect([entry.name, report[entry.name]?.version]).toEqual([entry.name, pinnedVersion(entry)]);
 });
