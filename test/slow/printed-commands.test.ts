@@ -50,7 +50,7 @@ type Exception = {
 const NOT_RUN: readonly Exception[] = [
   {
     file: /./u,
-    command: /^(?:npx vitest|npm (?:test|run (?:test:slow|test:llm|test:vendors|fuzz|bench\S*)))\b/u,
+    command: /^(?:npx vitest|npm (?:test|run (?:test:slow|test:llm|test:vendors|test:real|fuzz|bench\S*)))\b/u,
     reason: 'a suite, or a benchmark',
   },
   { file: /./u, command: /^npm run format\b/u, reason: 'rewrites the sources' },
