@@ -9,7 +9,7 @@
  *   (`1. title`) is the id of a source.
  * - Indented lines continue a definition, as long as it stays as short as a title.
  */
-import { hasContent, isAsciiDigit, isHighSurrogate, isLetterOrDigit, isLowSurrogate } from '../text/characters.ts';
+import { hasContent, isAsciiDigit, isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
 
@@ -287,18 +287,23 @@ function isListItem(line: string): boolean {
   return '-*•'.includes(line.trimStart().charAt(0));
 }
 
-/** The words of a line without the marks, the number, the colon and the emoji around them. */
+const HEADING_MARKS = '#*_:：-—=【】';
+
+/** A mark around a heading, or half of an emoji. */
+function isHeadingMark(code: number): boolean {
+  return (
+    isSpace(code) || HEADING_MARKS.includes(String.fromCharCode(code)) || isHighSurrogate(code) || isLowSurrogate(code)
+  );
+}
+
+/** The words of a line without the marks, the emoji, the number before them and the colon. */
 function headingWords(line: string): string {
   let start = 0;
   let end = line.length;
-  while (start < end && !isHeadingLetter(line.charCodeAt(start))) start++;
-  while (end > start && !isHeadingLetter(line.charCodeAt(end - 1))) end--;
+  while (start < end && isHeadingMark(line.charCodeAt(start))) start++;
+  while (start < end && (isAsciiDigit(line.charCodeAt(start)) || '. '.includes(line.charAt(start)))) start++;
+  while (end > start && isHeadingMark(line.charCodeAt(end - 1))) end--;
   return line.slice(start, end).toLowerCase();
-}
-
-/** A letter: no mark, digit or half of an emoji. */
-function isHeadingLetter(code: number): boolean {
-  return isLetterOrDigit(code) && !isAsciiDigit(code) && !isHighSurrogate(code) && !isLowSurrogate(code);
 }
 
 /** Returns whether a line is a heading of references. */
