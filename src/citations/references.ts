@@ -296,13 +296,13 @@ function isHeadingMark(code: number): boolean {
   );
 }
 
-/** The words of a line without the marks, the emoji, the number before them and the colon. */
+/** The words of a line without the marks, the emoji, the number before them and the colon or stop behind them. */
 function headingWords(line: string): string {
   let start = 0;
   let end = line.length;
   while (start < end && isHeadingMark(line.charCodeAt(start))) start++;
   while (start < end && (isAsciiDigit(line.charCodeAt(start)) || '. '.includes(line.charAt(start)))) start++;
-  while (end > start && isHeadingMark(line.charCodeAt(end - 1))) end--;
+  while (end > start && (isHeadingMark(line.charCodeAt(end - 1)) || line.charAt(end - 1) === '.')) end--;
   return line.slice(start, end).toLowerCase();
 }
 
