@@ -51,21 +51,20 @@ async function runEntries(entries: readonly Entry[]): Promise<number> {
   const BACKENDS = JSON.stringify({ backends: [{ ...GONE, context_tokens: 32_768 }], default_judge: GONE.name });
   const start = (variables: Readonly<Record<string, string>>) =>
     startLocalWorker({ variables: { ALLOW_ANONYMOUS: 'true', ...variables }, deadline_ms: START_MS });
-  const workers = await Promise.all([
+  const [up, down] = await Promise.all([
     start({ ALLOW_LEXICAL_JUDGE: 'true', WEBHOOK_ALLOW_LOOPBACK: 'true' }),
     start({ BACKENDS }),
   ]);
-  const [up, down] = workers.map(({ url }) => url);
   const found: Record<string, Report[string]> = {};
   try {
     for (const entry of entries) {
-      const ended = await runEntry(entry, { CITEWARD_URL: up ?? '', CITEWARD_DOWN_URL: down ?? '' });
+      const ended = await runEntry(entry, { CITEWARD_URL: up.url, CITEWARD_DOWN_URL: down.url });
       if (ended.failed) say(`FAILED ${entry.name}\n${ended.output}`);
       else found[entry.name] = ended.row;
       if (!ended.failed) console.log(`ok     ${entry.name}  ${ended.row.version}  ${ended.row.result}`);
     }
   } finally {
-    await Promise.all(workers.map((worker) => worker.stop()));
+    await Promise.all([up.stop(), down.stop()]);
   }
   const passed = Object.keys(found).length;
   console.log(`${passed} passed, ${entries.length - passed} failed`);
@@ -87,7 +86,8 @@ async function runEntry(entry: Entry, variables: Readonly<Record<string, string>
     const given = { cwd: folder, env, timeout: RUN_MS, maxBuffer: MAX_OUTPUT_BYTES };
     const { stdout } = await run(python, [join(REAL, entry.name, 'run.py')], given);
     const { stdout: version } = await run(python, ['-c', 'import platform; print(platform.python_version())']);
-    const result = stdout.trim().split('\n').at(-1) ?? '';
+    const result = stdout.trim().split('\n').at(-1);
+    if (result === undefined || result === '') throw new Error('run.py says nothing of what it saw');
     const date = new Date().toISOString().slice(0, 10);
     const row = { package: entry.package, version: pinnedVersion(entry), python: version.trim(), date, result };
     return { failed: false, row };
