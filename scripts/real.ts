@@ -24,7 +24,7 @@ const RUN_MS = 1_200_000;
 const LINES_SHOWN = 20;
 const COLUMNS_SHOWN = 240;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Nobody listens on the discard port. */
+/** A judge that cannot be reached: nothing listens on port 9. */
 const GONE = { name: 'gone', kind: 'vllm', base_url: 'http://127.0.0.1:9/v1', model: 'none', slots: 8 };
 
 const say = (text: string): void => console.error(text);

@@ -1,4 +1,4 @@
-/** Measures the objects of the runs that were recorded in during the last minutes, for `GET /metrics` and `GET /readyz`. */
+/** Measures the objects of runs that were active in the last minutes, for `GET /metrics` and `GET /readyz`. */
 import * as z from 'zod';
 import { withinMs } from '../../service/within-ms.ts';
 import { database } from '../storage/schema.ts';

@@ -1,7 +1,7 @@
 /**
  * Lets judgments expire from KV: `JUDGMENT_RETENTION_DAYS` after their value was written. A recorded run replays without
- * them, because its rows have the facts (src/runs/row.ts). What asks KV again finds nothing: a repeated request judges
- * anew, `"judgments": "only"` is refused, and an export of the run's judgments names what is missing.
+ * them, because its rows have the facts (src/runs/row.ts). After that a repeated request calls the judge, a request with
+ * `"judgments": "only"` is refused, and the export of a run's judgments lists the missing ones.
  */
 import type { JudgmentKv } from '../../lib/kv-store.ts';
 import type { CountedKv } from '../kv-operations.ts';

@@ -96,7 +96,7 @@ export function idsUpTo(first: string, text: string, { start, end }: Span, sourc
   return ids?.map(({ id }) => ({ id, span: { start, end } })) ?? null;
 }
 
-/** Letters and what stands for one before a number. */
+/** Where the word that ends at `end` begins. A section sign counts as a letter. */
 function startOfWord(word: string, end: number): number {
   let from = end;
   while (from > 0 && end - from < MAX_WORD_CHARS && isLetter(word.charCodeAt(from - 1))) from--;

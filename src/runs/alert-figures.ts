@@ -43,7 +43,8 @@ export const RANK_FIGURES: ReadonlySet<AlertFigure> = new Set(['criteria_rank', 
  * `repeated`: answers that three prompts of a step share. `cited`, `uncited`: statements of a rollout with a citation,
  * and without one that they need. `ids`: distinct ids of a cited statement. `sources_cited`: share of the sources that
  * an answer cites. `irrelevant`: citations that are invented or support nothing. `empty_claims`: cited claims that state
- * nothing, abstentions and repeated questions in rollouts that meet less than half of their own criteria included. `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
+ * nothing; abstentions and repeated questions count where the rollout meets less than half of its own criteria.
+ * `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
  */
 export type Means = Readonly<Record<AlertFigure, number | null>>;
 

@@ -65,7 +65,10 @@ export const REQUEST_REASONS = {
     entry(401, 'API key expired', 'The key in the Authorization header has expired; make a new one.', {
       headers: BEARER,
     }),
-  /** The caller's address sent too many keys or endpoints that nobody has, or too many requests look one up. */
+  /**
+   * Too many requests from the caller's address named unknown keys or endpoints, or too many requests wait until the
+   * store has looked up theirs.
+   */
   key_attempts_exceeded: ({ retry_after_s }: { readonly retry_after_s: number }) =>
     entry(
       429,

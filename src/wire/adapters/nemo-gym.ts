@@ -7,6 +7,7 @@
  */
 import * as z from 'zod';
 import type { InputProblem } from '../../input-problem.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Result } from '../../result.ts';
 import { endOf } from '../../trajectory/final-turns.ts';
 import { readConversation } from '../../trajectory/rollout-messages.ts';
@@ -82,7 +83,7 @@ export function nemoGymReply(
   const isStale = (name: string, value: unknown): boolean =>
     STALE.has(name) ||
     (isUnmasked && STALE_MASK.has(name)) ||
-    (typeof value === 'number' && isObject(earlier) && Object.hasOwn(earlier, name));
+    (typeof value === 'number' && isJsonObject(earlier) && Object.hasOwn(earlier, name));
   const row = Object.entries(request)
     .filter(([name, value]) => !Object.hasOwn(floats, name) && !isStale(name, value))
     .map(([name, value]) => (isUnmasked && name === 'instance_config' ? [name, withoutMask(value)] : [name, value]));
@@ -91,12 +92,8 @@ export function nemoGymReply(
 
 /** Gym repeats the mask here for older versions of NeMo RL. */
 function withoutMask(config: unknown): unknown {
-  if (!isObject(config)) return config;
+  if (!isJsonObject(config)) return config;
   return Object.fromEntries(Object.entries(config).filter(([name]) => name !== 'mask_sample'));
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** Whether a member of the row can be replaced: it is absent, or a number of an earlier verification. */
