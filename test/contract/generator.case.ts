@@ -72,7 +72,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 30));
 
 /** Waits until the backend has ended all calls. */
 const idle = (working: Staged['working']) =>
-  vi.waitFor(async () => expect(await working()).toBe(0), { timeout: 5_000, interval: 20 });
+  vi.waitFor(async () => expect(await working()).toBe(0), { timeout: 20_000, interval: 20 });
 
 export function generatorContract({ name, good, endless, silent, text }: GeneratorSubject): void {
   describe(name, () => {
@@ -163,7 +163,7 @@ function stopsWaiting(silent: () => Staged): void {
     const { generator, asked, working } = silent();
     const generation = generator.generate(GENERATION, within(LONG_MS));
     const pending = generation.next();
-    await vi.waitFor(async () => expect(await asked()).toBe(1));
+    await vi.waitFor(async () => expect(await asked()).toBe(1), 20_000);
     expect((await generation.return({ ok: true })).done).toBe(true);
     expect((await pending).done).toBe(true);
     await idle(working);

@@ -147,7 +147,7 @@ describe('through a Worker', () => {
     expect(jsonLines(shown.stdout)).toMatchObject([
       { candidates: [{ aborted: { id: 'S9' }, response: PIECES.slice(0, 3).join('') }] },
     ]);
-    await vi.waitFor(() => expect(cutOff).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(cutOff).toHaveLength(1), { timeout: 20_000 });
     expect(cutOff.splice(0)[0]).toBeLessThanOrEqual(PIECES.length);
   });
 
@@ -158,6 +158,6 @@ describe('through a Worker', () => {
     if (!opened.ok) throw new Error(JSON.stringify(opened.failure));
     for await (const { event } of opened.body) if (event === 'delta') break;
     // A second until a comment detects the disconnect, plus the machine's delays.
-    await vi.waitFor(() => expect(cutOff).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(cutOff).toHaveLength(1), { timeout: 20_000 });
   });
 });

@@ -147,7 +147,7 @@ function chunks(): number {
 
 describe('a connection that breaks', () => {
   it('leaves neither a file nor bytes', async () => {
-    await vi.waitFor(() => expect(chunks()).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(chunks()).toBe(0), { timeout: 20_000 });
     const request = httpRequest(`${worker.url}/v1/files`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'multipart/form-data; boundary=b' },
@@ -159,7 +159,7 @@ describe('a connection that breaks', () => {
       await new Promise((resolve) => request.write(chunk, resolve));
     }
     // Two parts and more are stored by now.
-    await vi.waitFor(() => expect(chunks()).toBeGreaterThan(10), { timeout: 10_000 });
+    await vi.waitFor(() => expect(chunks()).toBeGreaterThan(10), { timeout: 20_000 });
     request.destroy(new Error('gone'));
     await broken;
     await vi.waitFor(() => expect(chunks()).toBe(0), { timeout: 20_000, interval: 200 });

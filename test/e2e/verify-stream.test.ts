@@ -160,7 +160,7 @@ describe('the typed client', () => {
     const reply = await client().verifyStream(HEAD, endless());
     if (!reply.ok) throw new Error(JSON.stringify(reply.failure));
     for await (const { event } of reply.body) if (event === 'answer') break;
-    await vi.waitFor(() => expect(ended).toBe(true), 5_000);
+    await vi.waitFor(() => expect(ended).toBe(true), 20_000);
   });
 
   it('says what was refused', async () => {

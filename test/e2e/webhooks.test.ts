@@ -201,7 +201,7 @@ describe('a receiver', () => {
       const reply = await api('GET', `/v1/webhooks/${endpoint.id}/deliveries/${first?.id}`);
       const read = deliveryDetailSchema.parse(reply);
       return read.state === 'delivered' ? read : undefined;
-    }, 5_000);
+    }, 20_000);
     expect(delivery.attempt_log.map(({ status }) => status)).toEqual([500, 200]);
   });
 

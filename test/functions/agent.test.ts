@@ -175,7 +175,7 @@ describe('a failure of ours', () => {
     try {
       const { model, sandbox } = servers();
       const asking = agent({ reference: '42' }, { model, sandbox });
-      await vi.waitUntil(() => model.calls.length + sandbox.runs.length === (stop === 'deadline' ? 3 : 2));
+      await vi.waitUntil(() => model.calls.length + sandbox.runs.length === (stop === 'deadline' ? 3 : 2), 20_000);
       await vi.advanceTimersByTimeAsync(90_000);
       const reply = await trajectoryOf(await asking);
       expect(reply).toMatchObject({ stop, reason, reward: null, score: null });
@@ -191,7 +191,7 @@ it('a caller who leaves before a reply that is not streamed stops the policy', a
   const leaving = new AbortController();
   const request = new Request(post('/v1/agent', ASKED), { signal: leaving.signal });
   const asking = sendTo(request, environmentOf(servers));
-  await vi.waitUntil(() => servers.model.calls.length === 1);
+  await vi.waitUntil(() => servers.model.calls.length === 1, 20_000);
   leaving.abort();
   expect(await trajectoryOf(await asking)).toMatchObject({ stop: 'caller_gone', reason: 'not_asked' });
   expect(servers.model.calls[0]?.signal.aborted).toBe(true);
@@ -233,7 +233,7 @@ describe('events', () => {
     const events = new AgentEvents(await agent({ stream: true }, servers));
     await events.until('delta');
     await events.leave();
-    await vi.waitUntil(() => servers.model.calls[0]?.signal.aborted === true, { timeout: 10_000 });
+    await vi.waitUntil(() => servers.model.calls[0]?.signal.aborted === true, { timeout: 20_000 });
     expect(servers.model.calls[0]?.taken).toBeLessThan(20_000);
   });
 
@@ -248,7 +248,7 @@ describe('events', () => {
         taken = servers.model.calls[0]?.taken ?? 0;
         return taken === before;
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: 20_000, interval: 200 },
     );
     expect(taken).toBeLessThan(20_000);
     await events.leave();
@@ -258,9 +258,9 @@ describe('events', () => {
     const servers = serversOf([[CALL]], ['nothing']);
     const events = new AgentEvents(await agent({ stream: true }, servers));
     await events.until('tool_call');
-    await vi.waitUntil(() => servers.sandbox.runs.length === 1);
+    await vi.waitUntil(() => servers.sandbox.runs.length === 1, 20_000);
     await events.leave();
-    await vi.waitUntil(() => servers.sandbox.runs[0]?.signal.aborted === true, { timeout: 10_000 });
+    await vi.waitUntil(() => servers.sandbox.runs[0]?.signal.aborted === true, { timeout: 20_000 });
     expect(servers.model.calls).toHaveLength(1);
   });
 });

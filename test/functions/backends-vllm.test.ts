@@ -154,7 +154,7 @@ describe('the connection', () => {
     expect(await complete({ base_url, api_key: STUB_KEY }, publicTransport)).toMatchObject({ ok: true });
     await vi.waitFor(async () => {
       expect((await seenUnder(base_url)).map(({ aborted }) => aborted)).toEqual([true]);
-    });
+    }, 20_000);
   });
 });
 
@@ -184,7 +184,7 @@ describe('the deadline', () => {
       expect(outcome).toMatchObject({ ok: false, failure: { reason: 'judge_timeout', retryable: true } });
       await vi.waitFor(async () => {
         expect((await seenUnder(base_url)).map(({ aborted }) => aborted)).toEqual([true]);
-      });
+      }, 20_000);
     },
   );
 

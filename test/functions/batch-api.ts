@@ -69,7 +69,7 @@ export async function ended(id: string): Promise<BatchReply> {
       expect(OVER).toContain(batch.status);
       return batch;
     },
-    { timeout: 15_000, interval: 50 },
+    { timeout: 20_000, interval: 50 },
   );
 }
 

@@ -222,7 +222,7 @@ describe('the window ends', () => {
     };
     vi.setSystemTime(Date.now() + 24 * HOUR_MS - CHUNK_WORK_MS / 2);
     const held = deliver(message(id, 1));
-    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0), 20_000);
     await runInDurableObject(objectOf(id), (_, { storage }) => {
       // As if the lease had just been extended.
       storage.sql.exec("UPDATE tasks_v1 SET due_at = ? WHERE state = 'held'", Date.now() + 25 * HOUR_MS);
@@ -270,7 +270,7 @@ describe('a cancellation', () => {
       return judged(request);
     };
     const held = deliver(messages.shift());
-    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(CHUNK_LINES));
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(CHUNK_LINES), 20_000);
     expect(await batchOf(await cancel(id))).toMatchObject({ status: 'cancelling', cancelling_at: expect.any(Number) });
     expect(await batchOf(await cancel(id))).toMatchObject({ status: 'cancelling' });
     await deliverAll();

@@ -118,7 +118,7 @@ describe('a webhook endpoint that a batch names', () => {
     );
     const { id } = await submit(line('one', ROLLOUT), '/v1/score', { webhook: endpoint.id });
     const over = await ended(id);
-    await vi.waitFor(() => expect(sent).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(sent).toHaveLength(1), { timeout: 20_000 });
     expect(JSON.parse(sent[0] ?? '')).toMatchObject({
       type: 'batch.completed',
       data: { id, status: 'completed', output_file_id: over.output_file_id, request_counts: over.request_counts },

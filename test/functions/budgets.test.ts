@@ -170,7 +170,7 @@ describe('a budget of judge calls', () => {
         expect(progress.chunks).toMatchObject({ waiting: 1, dead: 0 });
         expect(request_counts).toEqual({ total: 1, completed: 0, failed: 0 });
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: 20_000, interval: 50 },
     );
   });
 });
@@ -266,7 +266,7 @@ describe('a reservation', () => {
     await vi.waitFor(async () => {
       const used = { calls: 399, tokens: 399 * 7 };
       expect(await table.use('reserving', day)).toEqual({ used, reserved: { calls: 0, tokens: 0 } });
-    });
+    }, 20_000);
   });
 });
 

@@ -31,7 +31,7 @@ export async function runDeskAlarms(): Promise<void> {
 
 /** Waits until an assertion holds, also on a slow machine. */
 export function eventually(assertion: () => void): Promise<void> {
-  return vi.waitFor(assertion, { timeout: 15_000 });
+  return vi.waitFor(assertion, { timeout: 20_000 });
 }
 
 export const COUNTING = 'counting';

@@ -352,7 +352,7 @@ describe('the judgments of one answer', () => {
       await bridged.keep(first, () => false);
       kv.holdsWrites();
       const turn = bridged.tidy();
-      await vi.waitFor(() => expect(kv.writesWaiting).toBe(1));
+      await vi.waitFor(() => expect(kv.writesWaiting).toBe(1), 20_000);
       clock.ms += 5 * MINUTE_MS;
       await bridged.keep(second, () => false);
       kv.lets();

@@ -242,7 +242,7 @@ describe('after a change of DESKS', () => {
           await runDurableObjectAlarm(env.JUDGE_DESK.getByName(`desk-${desk}/${scope}`));
         expect(sharedKv.has(key)).toBe(true);
       },
-      { timeout: 15_000 },
+      { timeout: 20_000 },
     );
   }
 

@@ -206,7 +206,7 @@ describe('a fault of an OpenAI-compatible server', () => {
     const { end } = await read(staged, { n: 4 }, 300);
     expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_timeout' } });
     expect(await staged.asked()).toBe(4);
-    await vi.waitFor(async () => expect(await staged.working()).toBe(0), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await staged.working()).toBe(0), { timeout: 20_000 });
   });
 
   it('goes over the wire with the status and headers of its retryability', async () => {

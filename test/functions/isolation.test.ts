@@ -325,7 +325,7 @@ async function furnish(caller: Caller, project: string): Promise<Ids> {
       const { status } = batchSchema.parse(JSON.parse(await caller.ok('get', `/v1/batches/${batch}`)));
       expect(OVER).toContain(status);
     },
-    { timeout: 15_000, interval: 50 },
+    { timeout: 20_000, interval: 50 },
   );
   // The event of the batch may come later than its end.
   const delivered = () =>
@@ -336,7 +336,7 @@ async function furnish(caller: Caller, project: string): Promise<Ids> {
         expect(page.deliveries.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
         return page.deliveries[0]?.id ?? '';
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: 20_000, interval: 50 },
     );
   const delivery = await delivered();
   const { id: key } = await projectKey(project);

@@ -49,7 +49,7 @@ async function kvEntry(name: string) {
       if (entry === undefined) throw new Error(`KV lacks ${name}`);
       return entry;
     },
-    { timeout: 15_000, interval: 100 },
+    { timeout: 20_000, interval: 100 },
   );
 }
 

@@ -155,7 +155,7 @@ describe('the page', () => {
           expect(value('citeward_desk_kv_backlog')).toBe(size);
           expect(value('citeward_desk_kv_backlog_highest') > 0).toBe(size > 0);
         },
-        { timeout: 15_000, interval: 200 },
+        { timeout: 20_000, interval: 200 },
       );
     await backlogIs(0);
     const grown = await growth(async () => {
@@ -164,7 +164,7 @@ describe('the page', () => {
       await backlogIs(2);
       await vi.waitFor(async () => {
         expect((await page()).value('citeward_kv_writes_total{outcome="failed"}')).toBeGreaterThan(0);
-      });
+      }, 20_000);
       sharedKv.refusesWrites = false;
       await backlogIs(0);
     });

@@ -410,7 +410,7 @@ async function webhooks(): Promise<void> {
     await work(endpoint);
     const state = await answerOf(requestOf(routeOf('getWebhooksEndpointJobsJob'), { path: { endpoint, job } }));
     expect(field(state, 'status')).toBe('completed');
-  });
+  }, 20_000);
   await example('getWebhooksEndpointJobsJob', { path: { endpoint, job } });
   const { deliveries } = deliveriesSchema.parse(await example('getWebhooksEndpointDeliveries', { path }));
   const message = deliveries[0]?.id ?? '';

@@ -83,7 +83,7 @@ async function drained(values: number): Promise<void> {
       await runDeskAlarms();
       expect(counts.kvWrites).toBe(values);
     },
-    { timeout: 15_000 },
+    { timeout: 20_000 },
   );
 }
 

@@ -217,7 +217,7 @@ describe('a stream', () => {
           before = taken;
           return isStill;
         },
-        { interval: 100, timeout: 5_000 },
+        { interval: 100, timeout: 20_000 },
       );
       return before;
     };
@@ -226,7 +226,7 @@ describe('a stream', () => {
     for (let read = 0; read < 100; read++) await events.next();
     expect(await settled()).toBeGreaterThan(waiting + 50);
     await events.leave();
-    await vi.waitFor(() => expect(server.calls[0]?.cancelled).toBe(true));
+    await vi.waitFor(() => expect(server.calls[0]?.cancelled).toBe(true), 20_000);
   });
 });
 
@@ -269,7 +269,7 @@ describe('a policy is stopped', () => {
     }
     expect(server.calls[1]?.signal.aborted).toBe(false);
     await events.leave();
-    await vi.waitFor(() => expect(server.calls[1]?.signal.aborted).toBe(true));
+    await vi.waitFor(() => expect(server.calls[1]?.signal.aborted).toBe(true), 20_000);
   });
 });
 

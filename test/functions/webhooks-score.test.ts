@@ -338,7 +338,7 @@ describe('the same webhook-id again', () => {
       return lexically(request);
     };
     const working = work(endpoint.id);
-    await vi.waitFor(() => expect(counting.calls).toHaveLength(2));
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(2), 20_000);
     expect(await accepted(await ask({ id: 'again' }))).toEqual(first);
     gate.resolve();
     await working;
@@ -471,7 +471,7 @@ describe('work', () => {
       return lexically(request);
     };
     const cut = work(endpoint.id).catch(() => 'lost');
-    await vi.waitFor(() => expect(counting.calls).toHaveLength(2));
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(2), 20_000);
     await abortAllDurableObjects();
     gate.resolve();
     await cut;
@@ -494,7 +494,7 @@ describe('work', () => {
   it('begins by itself, and the score goes out, without a test that runs the alarm', async () => {
     vi.useRealTimers();
     await accepted(await ask());
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 20_000 });
     scoreCompletedEventSchema.parse(verified(only(), endpoint.secret));
   });
 

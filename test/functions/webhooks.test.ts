@@ -302,7 +302,7 @@ describe('a delivery', () => {
     receiver.answers.push(() => never.promise);
     const message = await enqueue();
     const cut = work(endpoint.id).catch(() => 'lost');
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 20_000);
     await abortAllDurableObjects();
     await cut;
     await work(endpoint.id);
@@ -320,7 +320,7 @@ describe('a delivery', () => {
   it('goes out by itself, without a test that runs the alarm', async () => {
     vi.useRealTimers();
     const message = await enqueue();
-    await vi.waitFor(async () => expect((await delivery(message)).state).toBe('delivered'), { timeout: 5_000 });
+    await vi.waitFor(async () => expect((await delivery(message)).state).toBe('delivered'), { timeout: 20_000 });
   });
 });
 
@@ -432,7 +432,7 @@ describe('an endpoint', () => {
     });
     await enqueue();
     const working = work(endpoint.id);
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 20_000);
     await json('DELETE', `/v1/webhooks/${endpoint.id}`);
     gate.resolve();
     await working;

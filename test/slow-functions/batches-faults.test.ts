@@ -181,7 +181,7 @@ describe('two consumers with one chunk', () => {
       return judged(request);
     };
     const slow = deliver(message(id, 0));
-    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0), 20_000);
     // The lease of the first runs out while it works; a second one does all the work.
     messages.length = 0;
     await pass(id, TASK_LEASE_MS);
@@ -209,7 +209,7 @@ describe('two consumers with one chunk', () => {
       return down([0, 1])(request);
     };
     const slow = deliver(message(id, 0));
-    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0), 20_000);
     messages.length = 0;
     await pass(id, TASK_LEASE_MS);
     judging.answer = down([1, 2]);
@@ -252,7 +252,7 @@ describe('two consumers with one chunk', () => {
       return proceed();
     };
     const slow = deliver(messages.shift());
-    await vi.waitFor(() => expect(writes).toBe(1));
+    await vi.waitFor(() => expect(writes).toBe(1), 20_000);
     await pass(id, TASK_LEASE_MS);
     await deliver(messages.shift());
     const batch = await state(id);
@@ -298,7 +298,7 @@ describe('a chunk that takes long', () => {
       const { objects } = await env.FILES.list({ prefix: `batches/default/${id}/` });
       expect(objects.length).toBeGreaterThan(0);
       expect(answers).toBeGreaterThan(12);
-    });
+    }, 20_000);
     judging.answer = async (request) => judged(request);
     const judgedBefore = judging.calls;
     messages.length = 0;
@@ -621,7 +621,7 @@ describe('D1', () => {
       return proceed();
     };
     const early = pass(id, HOUR_MS / 4);
-    await vi.waitFor(() => expect(held).toBe(1));
+    await vi.waitFor(() => expect(held).toBe(1), 20_000);
     await finish(id);
     gate.resolve();
     await early;

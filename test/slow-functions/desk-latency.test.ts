@@ -69,7 +69,7 @@ describe('a judge of 8 slots under a batch', () => {
         batchDone++;
       }
     });
-    await vi.waitFor(() => expect(batchDone).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(batchDone).toBeGreaterThan(0), 20_000);
     counting.peak = 0;
     const doneBefore = batchDone;
     const loaded = await liveP95();

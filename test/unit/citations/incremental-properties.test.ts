@@ -10,7 +10,7 @@ import { check, expectSame, SOURCES, testChunking } from './chunking.case.ts';
 import { cut, type Streamed, stream } from './streamed.ts';
 
 // test/slow runs ten thousand more.
-testChunking(400, 60_000);
+testChunking(400, 120_000);
 
 describe('texts that need a long look-ahead or look-back', () => {
   it.each([

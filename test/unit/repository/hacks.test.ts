@@ -14,7 +14,7 @@ const page = readFileSync(resolve(import.meta.dirname, '../../../docs/reference/
 let matrix: HackMatrix;
 beforeAll(async () => {
   matrix = await hackMatrix();
-}, 60_000);
+});
 
 const paid = (hack: string, setting: string): number =>
   matrix.cells.find((cell) => cell.hack === hack && cell.setting === setting)?.paid ?? Number.NaN;

@@ -10,7 +10,7 @@ const page = readFileSync(resolve(import.meta.dirname, '../../../docs/guides/pro
 
 it('has the tables of npm run bench:probe', async () => {
   expect(pageWith(page, await probeTables()), 'npm run bench:probe -- --write').toBe(page);
-}, 60_000);
+});
 
 it('names every canned answer', () => {
   const short = (name: string): string =>

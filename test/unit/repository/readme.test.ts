@@ -90,7 +90,7 @@ it('shows the figures of the replay', async () => {
   );
   expect(rows).toHaveLength(3);
   expect(rows).toEqual(await replayedSteps([0, 8, 23], { negatives_require_positive: true }));
-}, 60_000);
+});
 
 it('imports names that exist', () => {
   const [, names = ''] = /import \{ (?<names>[^}]+) \} from 'citeward';/u.exec(readme) ?? [];

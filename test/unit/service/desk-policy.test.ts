@@ -163,7 +163,7 @@ describe('the gate of connections', () => {
     expect(entered).toEqual(['a', 'b']);
     first();
     first();
-    await vi.waitFor(() => expect(entered).toEqual(['a', 'b', 'put']), { timeout: 15_000 });
+    await vi.waitFor(() => expect(entered).toEqual(['a', 'b', 'put']), { timeout: 20_000 });
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(entered).toEqual(['a', 'b', 'put']);
   });
