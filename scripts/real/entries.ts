@@ -58,6 +58,13 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/guides/batches.md',
   },
   {
+    name: 'anthropic',
+    package: 'anthropic',
+    oldestMinor: 10,
+    download: '80 MB on disk, seconds',
+    page: 'docs/guides/answer-formats.md',
+  },
+  {
     name: 'mcp',
     package: 'mcp',
     oldestMinor: 10,
