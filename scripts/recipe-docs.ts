@@ -7,12 +7,12 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   describeRecipes,
+  documentsOf,
   originOf,
   type ParameterDescription,
   type RecipeDescription,
 } from '../src/families/catalogue.ts';
 import { FAMILY_NAMES, type FamilyName } from '../src/families/composers.ts';
-import { familyOf } from '../src/families/registry.ts';
 import type { RewardRange } from '../src/family/family.ts';
 
 const MAX_COLUMNS = 120;
@@ -99,8 +99,8 @@ function familyText(family: FamilyName): string {
   const all = members.flatMap((recipe) => recipe.parameters);
   const parameters = all.filter(({ name }, at) => all.findIndex((one) => one.name === name) === at);
   return [
-    familyOf({ family })
-      .recipe.formula.map((line) => `    ${line}`)
+    documentsOf(family)
+      .formula.map((line) => `    ${line}`)
       .join('\n'),
     `### Parameters of ${family}`,
     meaningItems(parameters).join('\n'),

@@ -7,12 +7,14 @@ import * as z from 'zod';
 import type { FieldKind, RewardRange } from '../family/family.ts';
 import {
   type Provenance,
+  type RecipeDocuments,
   type RecipeOrigin,
   sourceText,
   TRAINING_FIELDS,
   type TrainingField,
 } from '../family/provenance.ts';
 import { type FamilyName, RECIPE_NAMES, RECIPES, type Recipe, type RecipeName } from './composers.ts';
+import { DOCUMENTS } from './list.ts';
 import { familyOf } from './registry.ts';
 import { resolveRecipe } from './resolve.ts';
 
@@ -61,12 +63,17 @@ export async function describeRecipes(): Promise<readonly RecipeDescription[]> {
   return catalogue;
 }
 
+/** Returns what the documents say of the recipes of a family. */
+export function documentsOf(family: FamilyName): RecipeDocuments<Recipe> {
+  return DOCUMENTS[family];
+}
+
 /**
  * Returns the origin of a named recipe: its model and the source of each parameter.
  * @throws TypeError if the family's origins lack the recipe, which their type rules out.
  */
 export function originOf(name: RecipeName): RecipeOrigin<Recipe> {
-  const origin = familyOf(RECIPES[name]).recipe.origins[name];
+  const origin = documentsOf(RECIPES[name].family).origins[name];
   if (origin === undefined) throw new TypeError(`${name} has no origin`);
   return origin;
 }
@@ -83,7 +90,7 @@ async function describe(name: RecipeName): Promise<RecipeDescription> {
     digest,
     model,
     summary,
-    formula: familyOf(recipe).recipe.formula,
+    formula: documentsOf(recipe.family).formula,
     reward_range,
     parameters: describeParameters(recipe, parameters),
     training: TRAINING_FIELDS.flatMap((field) => {

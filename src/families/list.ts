@@ -1,6 +1,6 @@
 /**
  * The recipe families of this build: the only list of them. A new family is a folder beside this file, and its line in
- * each of the three lists; the compiler names a list that lacks it. Every type, schema and function derives from them.
+ * each of the four lists; the compiler names a list that lacks it. Every type, schema and function derives from them.
  *
  * One list of whole families would put the plan, the prompts and the schemas of each family into every bundle that
  * composes a reward: bundlers drop unused exports, but no unused members of an object
@@ -8,26 +8,32 @@
  */
 import type * as z from 'zod';
 import type { Composer, Family } from '../family/family.ts';
+import type { RecipeDocuments } from '../family/provenance.ts';
 import { carrComposer } from './carr/composer.ts';
 import { carrFactsSchema } from './carr/facts.ts';
 import { carr } from './carr/family.ts';
-import { carrRecipeSchema } from './carr/recipe.ts';
+import { CARR_ORIGINS } from './carr/origin.ts';
+import { CARR_FORMULA, carrRecipeSchema } from './carr/recipe.ts';
 import { drTuluComposer } from './dr-tulu/composer.ts';
 import { drTuluFactsSchema } from './dr-tulu/facts.ts';
 import { drTulu } from './dr-tulu/family.ts';
-import { drTuluRecipeSchema } from './dr-tulu/recipe.ts';
+import { DR_TULU_ORIGINS } from './dr-tulu/origin.ts';
+import { DR_TULU_FORMULA, drTuluRecipeSchema } from './dr-tulu/recipe.ts';
 import { longTraceComposer } from './long-trace/composer.ts';
 import { longTraceFactsSchema } from './long-trace/facts.ts';
 import { longTrace } from './long-trace/family.ts';
-import { longTraceRecipeSchema } from './long-trace/recipe.ts';
+import { LONG_TRACE_ORIGINS } from './long-trace/origin.ts';
+import { LONG_TRACE_FORMULA, longTraceRecipeSchema } from './long-trace/recipe.ts';
 import { refinerComposer } from './refiner/composer.ts';
 import { refinerFactsSchema } from './refiner/facts.ts';
 import { refiner } from './refiner/family.ts';
-import { refinerRecipeSchema } from './refiner/recipe.ts';
+import { REFINER_ORIGINS } from './refiner/origin.ts';
+import { REFINER_FORMULA, refinerRecipeSchema } from './refiner/recipe.ts';
 import { toolCallComposer } from './tool-call/composer.ts';
 import { toolCallFactsSchema } from './tool-call/facts.ts';
 import { toolCall } from './tool-call/family.ts';
-import { toolCallRecipeSchema } from './tool-call/recipe.ts';
+import { TOOL_CALL_ORIGINS } from './tool-call/origin.ts';
+import { TOOL_CALL_FORMULA, toolCallRecipeSchema } from './tool-call/recipe.ts';
 
 /** The families as replay uses them. */
 export const COMPOSERS = [refinerComposer, longTraceComposer, carrComposer, toolCallComposer, drTuluComposer] as const;
@@ -44,6 +50,15 @@ export const SCHEMAS = [
 /** The families as scoring uses them, in the order of documents and schemas. */
 export const FAMILIES = [refiner, longTrace, carr, toolCall, drTulu] as const satisfies FamiliesOf<typeof COMPOSERS>;
 
+/** What the documents say of the recipes of each family. */
+export const DOCUMENTS = {
+  [refinerComposer.name]: { origins: REFINER_ORIGINS, formula: REFINER_FORMULA },
+  [longTraceComposer.name]: { origins: LONG_TRACE_ORIGINS, formula: LONG_TRACE_FORMULA },
+  [carrComposer.name]: { origins: CARR_ORIGINS, formula: CARR_FORMULA },
+  [toolCallComposer.name]: { origins: TOOL_CALL_ORIGINS, formula: TOOL_CALL_FORMULA },
+  [drTuluComposer.name]: { origins: DR_TULU_ORIGINS, formula: DR_TULU_FORMULA },
+} as const satisfies DocumentsOf<(typeof COMPOSERS)[number]>;
+
 type SchemasOf<List extends readonly Composer[]> = {
   readonly [Place in keyof List]: {
     readonly recipe: z.ZodObject & z.ZodType<Parameters<List[Place]['compose']>[1]>;
@@ -52,3 +67,10 @@ type SchemasOf<List extends readonly Composer[]> = {
 };
 
 type FamiliesOf<List extends readonly Composer[]> = { readonly [Place in keyof List]: Family & List[Place] };
+
+type DocumentsOf<Entry extends Composer> = {
+  readonly [One in Entry as One['name']]: RecipeDocuments<
+    Parameters<One['compose']>[1],
+    keyof One['recipe']['named'] & string
+  >;
+};

@@ -23,7 +23,6 @@ import type { Contributions, WithReward } from './contributions.ts';
 import type { FactCounts } from './fact-counts.ts';
 import type { BaseFacts, Observed } from './facts.ts';
 import type { Monitor } from './monitor.ts';
-import type { RecipeOrigin } from './provenance.ts';
 import type { Gap } from './requirements.ts';
 import type { Rollout, SignedCriterionInput } from './rollout.ts';
 import type { BaseScore } from './score.ts';
@@ -193,17 +192,8 @@ export interface RubricPort<F extends BaseFacts = BaseFacts> {
   only(facts: F, weights: ReadonlyMap<number, number>): F;
 }
 
-/** A family of the service: what scoring reads, and what the ledger, the wire and the documents read. */
+/** A family of the service: what scoring reads, and what the ledger and the wire read. */
 export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFamily<T> {
-  readonly recipe: ScoringFamily<T>['recipe'] & {
-    /** Where each parameter of each named recipe comes from. */
-    readonly origins: Readonly<Record<string, RecipeOrigin<T['recipe']>>>;
-    /**
-     * The reward formula as lines of plain text, in the names of the recipe's fields, for docs and `GET /v1/recipes`.
-     */
-    readonly formula: readonly string[];
-  };
-
   readonly facts: {
     /** Reads facts from storage and run files. Facts of another form are refused. */
     readonly schema: z.ZodObject & z.ZodType<T['facts']>;

@@ -93,6 +93,14 @@ export type ParameterOrigins<R> = {
     : Provenance;
 } & { readonly [P in keyof R as object extends Pick<R, P> ? P : never]?: Provenance };
 
+/** What the documents say of a family's recipes. Bundles that only score leave it out. */
+export type RecipeDocuments<R, Name extends string = string> = {
+  /** Where each parameter of each named recipe comes from. */
+  readonly origins: Readonly<Record<Name, RecipeOrigin<R>>>;
+  /** The reward formula as lines of plain text, in the names of the recipe's fields, for docs and `GET /v1/recipes`. */
+  readonly formula: readonly string[];
+};
+
 /** Where one named recipe comes from. */
 export type RecipeOrigin<R> = {
   /** The model that was trained with it; `null` = a variant that no published model names. */

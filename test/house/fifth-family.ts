@@ -7,7 +7,7 @@ import { type CopiedSources, copySources } from './copied-sources.ts';
 
 const IMPORTS = `
 import { twoStepComposer } from './two-step/composer.ts';
-import { twoStep } from './two-step/family.ts';
+import { twoStep, twoStepDocuments } from './two-step/family.ts';
 import { twoStepFactsSchema, twoStepRecipeSchema } from './two-step/schemas.ts';
 `;
 
@@ -22,6 +22,7 @@ export function copyWithFifthFamily(): CopiedSources {
         'facts: drTuluFactsSchema },\n{ recipe: twoStepRecipeSchema, facts: twoStepFactsSchema },',
       ],
       ['toolCall, drTulu] as const', 'toolCall, drTulu, twoStep] as const'],
+      ['formula: DR_TULU_FORMULA },', 'formula: DR_TULU_FORMULA },\n[twoStepComposer.name]: twoStepDocuments,'],
     ],
   } as const;
   return copySources({ files, edits });

@@ -2,7 +2,7 @@
  * `POST /mcp`: the Worker as a server of the Model Context Protocol, with the API keys and scopes of the other routes.
  * It keeps no session: each request is answered alone, so any isolate can answer it.
  */
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, McpServer, preloadSchemas } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { Environment } from '../../environment.ts';
@@ -10,6 +10,9 @@ import { readBytes } from '../body.ts';
 import { refuseForeignOrigins } from '../browser-guard.ts';
 import type { AppEnvironment, Context } from '../context.ts';
 import { type AskRoute, addTools } from './tools.ts';
+
+// When the isolate starts, as the SDK does on this platform, instead of in the first request.
+preloadSchemas();
 
 /** The whole app, which the tools ask. */
 type AskApp = (request: Request, environment: Environment, context: Context['executionCtx']) => Promise<Response>;

@@ -11,9 +11,8 @@ import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { WantedJudgment } from '../../judgments/obtain.ts';
 import { type Carr, carrComposer } from './composer.ts';
 import { type CarrFacts, carrFactsSchema } from './facts.ts';
-import { CARR_ORIGINS } from './origin.ts';
 import { type CarrPlan, planCarr } from './plan.ts';
-import { CARR_FORMULA, type CarrRecipe, carrRecipeSchema } from './recipe.ts';
+import { type CarrRecipe, carrRecipeSchema } from './recipe.ts';
 import { type CarrReply, type CarrScore, carrReplySchema } from './reply.ts';
 import { countingCriteria, filledCriteria } from './share.ts';
 
@@ -22,12 +21,7 @@ type Measured = { readonly facts: CarrFacts; reply(score: CarrScore, facts?: Car
 
 export const carr = {
   ...carrComposer,
-  recipe: {
-    ...carrComposer.recipe,
-    schema: carrRecipeSchema,
-    origins: CARR_ORIGINS,
-    formula: CARR_FORMULA,
-  },
+  recipe: { ...carrComposer.recipe, schema: carrRecipeSchema },
   facts: {
     schema: carrFactsSchema,
     judged: ({ outcome, named, supported }) => [outcome, named, supported],

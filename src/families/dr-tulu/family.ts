@@ -12,19 +12,13 @@ import { drTuluAnswerForm } from './answer-form.ts';
 import { type DrTulu, drTuluComposer } from './composer.ts';
 import { type DrTuluFacts, drTuluFactsSchema } from './facts.ts';
 import { type DrTuluOutcomes, measureDrTulu } from './measure.ts';
-import { DR_TULU_ORIGINS } from './origin.ts';
 import { type DrTuluPlan, planDrTulu } from './plan.ts';
-import { DR_TULU_FORMULA, type DrTuluRecipe, drTuluRecipeSchema } from './recipe.ts';
+import { type DrTuluRecipe, drTuluRecipeSchema } from './recipe.ts';
 import { type DrTuluReply, type DrTuluScore, drTuluReplySchema } from './reply.ts';
 
 export const drTulu = {
   ...drTuluComposer,
-  recipe: {
-    ...drTuluComposer.recipe,
-    schema: drTuluRecipeSchema,
-    origins: DR_TULU_ORIGINS,
-    formula: DR_TULU_FORMULA,
-  },
+  recipe: { ...drTuluComposer.recipe, schema: drTuluRecipeSchema },
   facts: {
     schema: drTuluFactsSchema,
     judged: ({ rubric, citation }) => [rubric, citation],

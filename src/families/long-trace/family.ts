@@ -6,19 +6,13 @@ import { levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import { type LongTrace, longTraceComposer } from './composer.ts';
 import { type LongTraceFacts, longTraceFactsSchema } from './facts.ts';
-import { LONG_TRACE_ORIGINS } from './origin.ts';
 import { type LongTracePlan, planLongTrace } from './plan.ts';
-import { LONG_TRACE_FORMULA, longTraceRecipeSchema } from './recipe.ts';
+import { longTraceRecipeSchema } from './recipe.ts';
 import { type LongTraceScore, longTraceReplySchema } from './reply.ts';
 
 export const longTrace = {
   ...longTraceComposer,
-  recipe: {
-    ...longTraceComposer.recipe,
-    schema: longTraceRecipeSchema,
-    origins: LONG_TRACE_ORIGINS,
-    formula: LONG_TRACE_FORMULA,
-  },
+  recipe: { ...longTraceComposer.recipe, schema: longTraceRecipeSchema },
   facts: {
     schema: longTraceFactsSchema,
     judged: ({ outcome }) => [outcome],

@@ -16,20 +16,14 @@ import type { AnswerText } from '../../lexical/index.ts';
 import { type Refiner, refinerComposer } from './composer.ts';
 import { type CriterionFact, refinerFactsSchema, type StatementFact } from './facts.ts';
 import { measureRefiner } from './measure.ts';
-import { REFINER_ORIGINS } from './origin.ts';
 import { planRefiner, type RefinerPlan } from './plan.ts';
-import { REFINER_FORMULA, refinerRecipeSchema } from './recipe.ts';
+import { refinerRecipeSchema } from './recipe.ts';
 import { type RefinerScore, refinerReplySchema, refinerReplyWithOffsets, refinerReplyWithoutText } from './reply.ts';
 import { reportRefiner } from './report.ts';
 
 export const refiner = {
   ...refinerComposer,
-  recipe: {
-    ...refinerComposer.recipe,
-    schema: refinerRecipeSchema,
-    origins: REFINER_ORIGINS,
-    formula: REFINER_FORMULA,
-  },
+  recipe: { ...refinerComposer.recipe, schema: refinerRecipeSchema },
   facts: {
     schema: refinerFactsSchema,
     judged: ({ rubric, citation }) => [rubric, citation],

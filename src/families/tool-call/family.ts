@@ -6,19 +6,13 @@ import { levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import { type ToolCall, toolCallComposer } from './composer.ts';
 import { type ToolCallFacts, type ToolCallOutcomeFact, toolCallFactsSchema } from './facts.ts';
-import { TOOL_CALL_ORIGINS } from './origin.ts';
 import { planToolCall, type ToolCallPlan } from './plan.ts';
-import { TOOL_CALL_FORMULA, toolCallRecipeSchema } from './recipe.ts';
+import { toolCallRecipeSchema } from './recipe.ts';
 import { observedReply, type ToolCallScore, toolCallReplySchema } from './reply.ts';
 
 export const toolCall = {
   ...toolCallComposer,
-  recipe: {
-    ...toolCallComposer.recipe,
-    schema: toolCallRecipeSchema,
-    origins: TOOL_CALL_ORIGINS,
-    formula: TOOL_CALL_FORMULA,
-  },
+  recipe: { ...toolCallComposer.recipe, schema: toolCallRecipeSchema },
   facts: {
     schema: toolCallFactsSchema,
     judged: ({ outcome }) => [outcome.kind === 'math' ? outcome.equivalent : outcome.tests],

@@ -2,7 +2,7 @@
 import { countProblems, countsOf } from '../../family/counts.ts';
 import type { Family } from '../../family/family.ts';
 import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
-import { ours } from '../../family/provenance.ts';
+import { ours, type RecipeDocuments } from '../../family/provenance.ts';
 import { missingFields } from '../../family/requirements.ts';
 import { ask, done, type Stage } from '../../family/stages.ts';
 import { TERM_FORMULA } from '../../family/terms.ts';
@@ -19,22 +19,22 @@ import {
 
 const CHOICE = ours('a family for tests');
 
+export const twoStepDocuments = {
+  origins: {
+    'two-step': {
+      model: null,
+      summary: 'Right or wrong, and for right answers the share of the criteria that they meet.',
+      not_said: null,
+      training: {},
+      parameters: { ask_criteria: CHOICE, weight: CHOICE, divide_by_group_max: CHOICE },
+    },
+  },
+  formula: ['reward = 0 if wrong, else (1 - weight) + weight * share', ...TERM_FORMULA, ...VOTE_FORMULA],
+} satisfies RecipeDocuments<TwoStep['recipe']>;
+
 export const twoStep = {
   ...twoStepComposer,
-  recipe: {
-    ...twoStepComposer.recipe,
-    schema: twoStepRecipeSchema,
-    origins: {
-      'two-step': {
-        model: null,
-        summary: 'Right or wrong, and for right answers the share of the criteria that they meet.',
-        not_said: null,
-        training: {},
-        parameters: { ask_criteria: CHOICE, weight: CHOICE, divide_by_group_max: CHOICE },
-      },
-    },
-    formula: ['reward = 0 if wrong, else (1 - weight) + weight * share', ...TERM_FORMULA, ...VOTE_FORMULA],
-  },
+  recipe: { ...twoStepComposer.recipe, schema: twoStepRecipeSchema },
   facts: {
     schema: twoStepFactsSchema,
     judged: ({ outcome, criteria }) => [outcome, criteria],

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { describeRecipes, type ParameterDescription } from '../../../src/families/catalogue.ts';
 import { RECIPE_NAMES } from '../../../src/families/composers.ts';
-import { FAMILIES } from '../../../src/families/registry.ts';
+import { DOCUMENTS } from '../../../src/families/list.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -66,7 +66,7 @@ describe('the tables', { timeout: 60_000 }, () => {
 });
 
 describe('the origins', () => {
-  const ORIGINS = Object.fromEntries(FAMILIES.flatMap(({ recipe }) => Object.entries(recipe.origins)));
+  const ORIGINS = Object.fromEntries(Object.values(DOCUMENTS).flatMap(({ origins }) => Object.entries(origins)));
   const all = origins(ORIGINS, 'origins');
 
   it('are there for every recipe', () => {
