@@ -72,6 +72,7 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           // Against tests that hang, as below.
           testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -87,6 +88,7 @@ export default defineConfig({
           include: ['test/functions/**/*.test.ts'],
           // Against tests that hang: the longest take 4 s, and a busy machine has needed six times as long.
           testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -107,6 +109,7 @@ export default defineConfig({
           include: ['test/slow-functions/**/*.test.ts'],
           provide: { fuzzSeed },
           testTimeout: 120_000,
+          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },

@@ -84,7 +84,7 @@ export const REFINER_RECIPES = {
     ...GPT54_INSTANCE_RUBRIC,
     citations: 'required',
     mode: 'answer_only',
-    citation_weight: 0.5,
+    citation_weight: 0.6,
     negatives_require_positive: true,
     own_positives_required: true,
     padding_lowers_citation: true,

@@ -144,7 +144,7 @@ export const REFINER_ORIGINS = {
       judge_static: ours('padding is one of the static criteria'),
       citations: ours('an answer without a citation shows nothing that could be checked'),
       mode: AS_BALANCED,
-      citation_weight: AS_BALANCED,
+      citation_weight: ours('with 0.5, a right answer that cites every source earned 45 % of the best known one'),
       gate_judge_score_with_format_bonus: AS_BALANCED,
       instance_rubrics_only: AS_BALANCED,
       negatives_require_positive: ours('for rows without own positive criteria'),

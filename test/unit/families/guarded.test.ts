@@ -92,8 +92,8 @@ describe('refiner-guarded', () => {
     const facts = factsOf([own(1), ...staticSet(2, 0, 0)], { citation: { status: 'scored', observed: [] } });
     const credit = { ...GUARDED, citations: 'allowed', citation_not_applicable: 'credit' } as const;
     const { reward, components } = composeRefiner(facts, credit);
-    expect(components.citation).toMatchObject({ status: 'not_applicable', contribution: 2.5 });
-    expect(reward).toBeCloseTo(2.5 + (components.rubric.contribution ?? Number.NaN), 12);
+    expect(components.citation).toMatchObject({ status: 'not_applicable', contribution: 3 });
+    expect(reward).toBeCloseTo(3 + (components.rubric.contribution ?? Number.NaN), 12);
   });
 
   it('finds padding at its place in the static set', () => {

@@ -18,7 +18,7 @@ it('names every canned answer', () => {
   for (const name of CANNED_ANSWERS) expect(page).toContain(`\`${short(name)}\``);
 });
 
-it('shows that refiner-guarded pays at most a fifth for what does not contain the answer', () => {
+it('shows that refiner-guarded pays at most a fifth without the answer, and two fifths where ids are sprayed', () => {
   const containing = [
     'copies and cites every source sentence',
     'answers well and cites every source',
@@ -37,4 +37,7 @@ it('shows that refiner-guarded pays at most a fifth for what does not contain th
   const others = shares.filter(({ does }) => !containing.includes(does));
   expect(others.length).toBeGreaterThan(12);
   expect(others.filter(({ share }) => !(share <= 20))).toEqual([]);
+  const sprayed = shares.filter(({ does }) => does.startsWith('answers well and cites every source'));
+  expect(sprayed.length).toBe(2);
+  expect(sprayed.filter(({ share }) => !(share <= 40))).toEqual([]);
 });
