@@ -13,7 +13,7 @@ import {
   TRAINING_FIELDS,
   type TrainingField,
 } from '../family/provenance.ts';
-import { type FamilyName, RECIPE_NAMES, RECIPES, type Recipe, type RecipeName } from './composers.ts';
+import { FAMILY_NAMES, type FamilyName, RECIPE_NAMES, RECIPES, type Recipe, type RecipeName } from './composers.ts';
 import { DOCUMENTS } from './list.ts';
 import { familyOf } from './registry.ts';
 import { resolveRecipe } from './resolve.ts';
@@ -63,9 +63,14 @@ export async function describeRecipes(): Promise<readonly RecipeDescription[]> {
   return catalogue;
 }
 
-/** Returns what the documents say of the recipes of a family. */
+/**
+ * Returns what the documents say of the recipes of a family.
+ * @throws TypeError if the list of documents lacks the family, which its type rules out.
+ */
 export function documentsOf(family: FamilyName): RecipeDocuments<Recipe> {
-  return DOCUMENTS[family];
+  const documents: RecipeDocuments<Recipe> | undefined = DOCUMENTS[FAMILY_NAMES.indexOf(family)];
+  if (documents === undefined) throw new TypeError(`${family} has no documents`);
+  return documents;
 }
 
 /**

@@ -51,13 +51,13 @@ export const SCHEMAS = [
 export const FAMILIES = [refiner, longTrace, carr, toolCall, drTulu] as const satisfies FamiliesOf<typeof COMPOSERS>;
 
 /** What the documents say of the recipes of each family. */
-export const DOCUMENTS = {
-  [refinerComposer.name]: { origins: REFINER_ORIGINS, formula: REFINER_FORMULA },
-  [longTraceComposer.name]: { origins: LONG_TRACE_ORIGINS, formula: LONG_TRACE_FORMULA },
-  [carrComposer.name]: { origins: CARR_ORIGINS, formula: CARR_FORMULA },
-  [toolCallComposer.name]: { origins: TOOL_CALL_ORIGINS, formula: TOOL_CALL_FORMULA },
-  [drTuluComposer.name]: { origins: DR_TULU_ORIGINS, formula: DR_TULU_FORMULA },
-} as const satisfies DocumentsOf<(typeof COMPOSERS)[number]>;
+export const DOCUMENTS = [
+  { origins: REFINER_ORIGINS, formula: REFINER_FORMULA },
+  { origins: LONG_TRACE_ORIGINS, formula: LONG_TRACE_FORMULA },
+  { origins: CARR_ORIGINS, formula: CARR_FORMULA },
+  { origins: TOOL_CALL_ORIGINS, formula: TOOL_CALL_FORMULA },
+  { origins: DR_TULU_ORIGINS, formula: DR_TULU_FORMULA },
+] as const satisfies DocumentsOf<typeof COMPOSERS>;
 
 type SchemasOf<List extends readonly Composer[]> = {
   readonly [Place in keyof List]: {
@@ -68,9 +68,9 @@ type SchemasOf<List extends readonly Composer[]> = {
 
 type FamiliesOf<List extends readonly Composer[]> = { readonly [Place in keyof List]: Family & List[Place] };
 
-type DocumentsOf<Entry extends Composer> = {
-  readonly [One in Entry as One['name']]: RecipeDocuments<
-    Parameters<One['compose']>[1],
-    keyof One['recipe']['named'] & string
+type DocumentsOf<List extends readonly Composer[]> = {
+  readonly [Place in keyof List]: RecipeDocuments<
+    Parameters<List[Place]['compose']>[1],
+    keyof List[Place]['recipe']['named'] & string
   >;
 };

@@ -22,7 +22,7 @@ export function copyWithFifthFamily(): CopiedSources {
         'facts: drTuluFactsSchema },\n{ recipe: twoStepRecipeSchema, facts: twoStepFactsSchema },',
       ],
       ['toolCall, drTulu] as const', 'toolCall, drTulu, twoStep] as const'],
-      ['formula: DR_TULU_FORMULA },', 'formula: DR_TULU_FORMULA },\n[twoStepComposer.name]: twoStepDocuments,'],
+      ['formula: DR_TULU_FORMULA },', 'formula: DR_TULU_FORMULA },\ntwoStepDocuments,'],
     ],
   } as const;
   return copySources({ files, edits });
