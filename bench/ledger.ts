@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { runImportReportSchema } from '../src/runs/import-run.ts';
 import { runDetailSchema } from '../src/wire/runs.ts';
-import { ageLedgers, ledgerState } from '../test/slow/ledger-files.ts';
+import { ageLedgers, ledgerState } from '../test/slow/object-files.ts';
 import { syntheticRunLines } from '../test/unit/runs/synthetic-rows.ts';
 import { Load, median, noiseOf } from './load.ts';
 import { cpuOf, type LocalWorker, type Server, startWorker } from './local-worker.ts';

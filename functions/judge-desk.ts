@@ -187,8 +187,9 @@ export class JudgeDesk extends DurableObject<Environment> {
     };
   }
 
-  async addFigures({ v, increments, read }: AddFiguresMessage): Promise<readonly Increment[]> {
-    if (v !== DESK_MESSAGE_VERSION) return [];
+  /** Returns `null`, and adds nothing, for a caller of another version. */
+  async addFigures({ v, increments, read }: AddFiguresMessage): Promise<readonly Increment[] | null> {
+    if (v !== DESK_MESSAGE_VERSION) return null;
     this.#totals ??= new FigureTotals(this.ctx.storage.sql);
     this.#totals.add(increments);
     return read ? this.#totals.read() : [];

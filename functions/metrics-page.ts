@@ -88,7 +88,7 @@ async function figuresOf({ JUDGE_DESK }: Bindings, desk: number, scope: Judgment
 async function totalsWith({ JUDGE_DESK }: Bindings, increments: readonly Increment[]): Promise<readonly Increment[]> {
   const message = { v: DESK_MESSAGE_VERSION, increments, read: true };
   const totals = await answerOf(async () => await deskIn(JUDGE_DESK, 0).addFigures(message));
-  if (totals !== undefined) return totals;
+  if (totals !== undefined && totals !== null) return totals;
   isolateCounts.restore(increments);
   throw new RequestError({ reason: 'storage_failed' });
 }

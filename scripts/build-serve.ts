@@ -71,11 +71,20 @@ function digestOfInputs(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Bundles the Worker as a deployment does, with the main module of `citeward serve`. */
-function bundleCiteward(folder: string): void {
+/**
+ * Bundles the Worker as a deployment does.
+ *
+ * @param entry the main module; default: that of `citeward serve`.
+ * @param flags more arguments of `wrangler deploy`.
+ */
+export function bundleCiteward(
+  folder: string,
+  entry = 'serve/workers/citeward.ts',
+  flags: readonly string[] = [],
+): void {
   const wrangler = resolve(root, 'node_modules/wrangler/bin/wrangler.js');
   const built = join(folder, 'wrangler');
-  const args = ['deploy', 'serve/workers/citeward.ts', '--dry-run', '--outdir', built];
+  const args = ['deploy', entry, '--dry-run', '--outdir', built, ...flags];
   const ran = spawnSync(process.execPath, [wrangler, ...args], {
     cwd: root,
     encoding: 'utf8',
@@ -87,8 +96,6 @@ function bundleCiteward(folder: string): void {
 }
 
 async function bundleWorkers(folder: string): Promise<void> {
-  // Imported here, because most calls build nothing.
-  const { build } = await import('vite');
   const entries = {
     [SERVE_FILES.stores]: 'serve/workers/stores.ts',
     [SERVE_FILES.assets]: 'serve/workers/assets.ts',
@@ -96,22 +103,33 @@ async function bundleWorkers(folder: string): Promise<void> {
     [SERVE_FILES.remoteObjects]: 'serve/workers/remote-objects.ts',
     [SERVE_FILES.fakeAi]: 'fake-ai/index.ts',
   };
-  for (const [file, entry] of Object.entries(entries)) {
-    await build({
-      configFile: false,
-      logLevel: 'error',
-      root,
-      publicDir: false,
-      build: {
-        outDir: folder,
-        emptyOutDir: false,
-        target: 'es2024',
-        minify: false,
-        lib: { entry: resolve(root, entry), formats: ['es'], fileName: () => file },
-        rolldownOptions: { external: [/^cloudflare:/u, /^node:/u] },
-      },
-    });
-  }
+  for (const [file, entry] of Object.entries(entries)) await bundleWorker(folder, file, entry);
+}
+
+/** Bundles one of the small Workers. @param define texts of code in place of names. */
+export async function bundleWorker(
+  folder: string,
+  file: string,
+  entry: string,
+  define: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  // Imported here, because most calls build nothing.
+  const { build } = await import('vite');
+  await build({
+    configFile: false,
+    logLevel: 'error',
+    root,
+    publicDir: false,
+    define,
+    build: {
+      outDir: folder,
+      emptyOutDir: false,
+      target: 'es2024',
+      minify: false,
+      lib: { entry: resolve(root, entry), formats: ['es'], fileName: () => file },
+      rolldownOptions: { external: [/^cloudflare:/u, /^node:/u] },
+    },
+  });
 }
 
 /** Most batches of one queue that a consumer works on at the same time, where wrangler.toml does not say. */

@@ -21,6 +21,8 @@ export type LocalWorkerOptions = {
   readonly deadline_ms: number;
   /** Directory that keeps the state between starts. Default: a temporary one, deleted at the end. */
   readonly state?: string;
+  /** Folder with the files of a build. Default: one of the present sources (scripts/build-serve.ts). */
+  readonly files?: string;
 };
 
 export type LocalWorker = {
@@ -53,7 +55,7 @@ const LOG_LINES_KEPT = 200;
 /** Starts a Worker and waits until it answers. @throws LocalWorkerError if it does not in time. */
 export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
   const { variables, variablesFile, deadline_ms, state } = options;
-  const files = await ensureServeFiles();
+  const files = options.files ?? (await ensureServeFiles());
   const directory = await mkdtemp(join(tmpdir(), 'citeward-'));
   const log: string[] = [];
   let server: Server;

@@ -1,7 +1,7 @@
 /**
  * Type-checks all TypeScript files and lists the projects that fail: `lib` contains src/ and the client, `cli` all that
- * runs in Node. Other tsconfig.json files are for editors. What a run finds is kept in .cache/, so the next one checks
- * only what has changed.
+ * runs in Node, and `serve` the Workers around Citeward under `citeward serve`. Other tsconfig.json files are for
+ * editors. What a run finds is kept in .cache/, so the next one checks only what has changed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -12,7 +12,7 @@ const cache = resolve(root, '.cache/types');
 mkdirSync(cache, { recursive: true });
 
 /** Each project's folder by its name. */
-const PROJECTS = { lib: 'lib', cli: 'cli', dashboard: 'dashboard', worker: '.' } as const;
+const PROJECTS = { lib: 'lib', cli: 'cli', dashboard: 'dashboard', worker: '.', serve: 'serve/workers' } as const;
 
 const failed = Object.entries(PROJECTS).filter(([name, folder]) => {
   const incremental = ['--incremental', '--tsBuildInfoFile', resolve(cache, `${name}.json`)];

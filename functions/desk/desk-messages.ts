@@ -87,7 +87,7 @@ export type DeskMethods = {
   /** Reports the state of the desk and removes the counts of its isolate. */
   figures(v: number): Promise<DeskFigures | null>;
   /** Adds increments to the totals of the deployment. Only desk 0 is asked. */
-  addFigures(message: AddFiguresMessage): Promise<readonly Increment[]>;
+  addFigures(message: AddFiguresMessage): Promise<readonly Increment[] | null>;
 };
 
 /** Caller and desk run different versions of the Worker, so the desk refused the message. */

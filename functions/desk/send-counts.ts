@@ -24,11 +24,13 @@ export function sendCounts(desks: Desks): Promise<void> | null {
 async function sendNow({ JUDGE_DESK }: Desks): Promise<void> {
   const increments = isolateCounts.drain();
   try {
-    await deskIn(JUDGE_DESK, 0).addFigures({ v: DESK_MESSAGE_VERSION, increments, read: false });
+    const added = await deskIn(JUDGE_DESK, 0).addFigures({ v: DESK_MESSAGE_VERSION, increments, read: false });
+    if (added !== null) return;
   } catch {
-    // Desk 0 restarts, as in a deployment. The increments wait for the next time; some may be counted twice.
-    isolateCounts.restore(increments);
+    // Desk 0 restarts, as in a deployment. Some of the increments may be counted twice.
   }
+  // They wait for the next time.
+  isolateCounts.restore(increments);
 }
 
 /** Runs the work of an alarm: counts its failure and sends the counts of the isolate. @throws what the work throws. */

@@ -3,8 +3,12 @@
  * it takes effect, wait for the test, return something else, or never arrive. All other calls go to the real binding.
  */
 
-/** Decides what a call does. `proceed` makes the call. */
-export type Detour = (method: string, args: readonly unknown[], proceed: () => Promise<unknown>) => Promise<unknown>;
+/** Decides what a call does. `proceed` makes the call, with its own arguments or with others. */
+export type Detour = (
+  method: string,
+  args: readonly unknown[],
+  proceed: (others?: readonly unknown[]) => Promise<unknown>,
+) => Promise<unknown>;
 
 /** Methods that return another part of the binding; the part is wrapped as well. */
 const PREPARING = new Set(['prepare', 'bind', 'getByName']);
@@ -18,13 +22,13 @@ export function detoured<T extends object>(binding: T, detourOf: () => Detour | 
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function' || typeof name !== 'string') return member;
       return (...args: readonly unknown[]): unknown => {
-        const proceed = (): unknown => Reflect.apply(member, target, args);
+        const proceed = (others = args): unknown => Reflect.apply(member, target, others);
         if (PREPARING.has(name)) {
           const prepared = proceed();
           return typeof prepared === 'object' && prepared !== null ? detoured(prepared, detourOf) : prepared;
         }
         const detour = detourOf();
-        return detour === null ? proceed() : detour(name, args, async () => proceed());
+        return detour === null ? proceed() : detour(name, args, async (others) => proceed(others));
       };
     },
   });

@@ -16,14 +16,14 @@ export function endpointOf(path: string): OpenAI.BatchCreateParams['endpoint'] {
 }
 
 /** Uploads the lines and begins. */
-export async function begin(client: OpenAI, lines: string): Promise<OpenAI.Batch> {
+export async function begin(client: OpenAI, lines: string, endpoint = '/v1/score'): Promise<OpenAI.Batch> {
   const file = await client.files.create({
     file: await OpenAI.toFile(Buffer.from(lines), 'in.jsonl'),
     purpose: 'batch',
   });
   return client.batches.create({
     input_file_id: file.id,
-    endpoint: endpointOf('/v1/score'),
+    endpoint: endpointOf(endpoint),
     completion_window: '24h',
   });
 }

@@ -14,7 +14,7 @@ import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { rolloutListSchema, runDetailSchema } from '../../src/wire/runs.ts';
 import { syntheticRunLines } from '../unit/runs/synthetic-rows.ts';
-import { ageLedgers, ledgerState } from './ledger-files.ts';
+import { ageLedgers, ledgerState } from './object-files.ts';
 import { peakMbOf } from './peak-memory.ts';
 
 const ROLLOUTS = Number(process.env['RUN_ROLLOUTS'] ?? 100_000);
