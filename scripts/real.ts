@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { pageWith } from '../bench/hacks/page.ts';
-import { startLocalWorker } from './local-worker.ts';
+import { freePort, startLocalWorker } from './local-worker.ts';
 import { ensurePython } from './python-environment.ts';
 import { ENTRIES, type Entry, environmentOf, pinnedVersion, REAL } from './real/entries.ts';
 import { REPORT, type Report, readReport, realList } from './real/report.ts';
@@ -51,14 +51,19 @@ async function runEntries(entries: readonly Entry[]): Promise<number> {
   const BACKENDS = JSON.stringify({ backends: [{ ...GONE, context_tokens: 32_768 }], default_judge: GONE.name });
   const start = (variables: Readonly<Record<string, string>>) =>
     startLocalWorker({ variables: { ALLOW_ANONYMOUS: 'true', ...variables }, deadline_ms: START_MS });
+  // An entry that compares expressions starts the sandbox itself, on this port.
+  const port = await freePort();
+  const sandbox = { base_url: `http://127.0.0.1:${port}`, runtime: 'test-real', slots: 4 };
+  const WITH_SANDBOX = JSON.stringify({ backends: [], default_judge: null, sandbox });
   const [up, down] = await Promise.all([
-    start({ ALLOW_LEXICAL_JUDGE: 'true', WEBHOOK_ALLOW_LOOPBACK: 'true' }),
+    start({ ALLOW_LEXICAL_JUDGE: 'true', WEBHOOK_ALLOW_LOOPBACK: 'true', BACKENDS: WITH_SANDBOX }),
     start({ BACKENDS }),
   ]);
   const found: Record<string, Report[string]> = {};
   try {
     for (const entry of entries) {
-      const ended = await runEntry(entry, { CITEWARD_URL: up.url, CITEWARD_DOWN_URL: down.url });
+      const urls = { CITEWARD_URL: up.url, CITEWARD_DOWN_URL: down.url };
+      const ended = await runEntry(entry, { ...urls, CITEWARD_SANDBOX_PORT: String(port) });
       if (ended.failed) say(`FAILED ${entry.name}\n${ended.output}`);
       else found[entry.name] = ended.row;
       if (!ended.failed) console.log(`ok     ${entry.name}  ${ended.row.version}  ${ended.row.result}`);

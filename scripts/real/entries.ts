@@ -51,6 +51,13 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/guides/evaluation-tools.md',
   },
   {
+    name: 'math-verify',
+    package: 'math-verify',
+    oldestMinor: 10,
+    download: '110 MB on disk, seconds',
+    page: 'docs/trainers/verl.md',
+  },
+  {
     name: 'openai',
     package: 'openai',
     oldestMinor: 10,

@@ -9,6 +9,7 @@
  * a store miss is confirmed at the desk. Without a desk two callers may judge the same key at the same time, and the
  * last write wins; that is harmless for the deterministic lexical judge.
  */
+import { sandboxFor } from './computing-judge.ts';
 import type { CallClass, Desk, DeskJudgment } from './desk.ts';
 import type { Signing } from './issuer.ts';
 import { fitToJudge, type Judge, type JudgeChoice, optionsRefused } from './judge.ts';
@@ -171,7 +172,7 @@ function keyed(
   const { request } = wanted;
   const member = memberOf(wanted, options);
   const isComputed = kindOf(request.kind).answeredBy === 'sandbox';
-  const choice = isComputed ? (options.sandbox ?? NO_SANDBOX) : member.judge;
+  const choice = isComputed ? sandboxFor(request, options.sandbox) : member.judge;
   if (!choice.ok) return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : choice.failure) };
   const { judge } = choice;
   const refused = optionsRefused(judge, request);
@@ -374,15 +375,6 @@ function unkeyed(kind: JudgmentKind, failure: JudgeFailure, cut?: EntriesCut): O
 }
 
 const NO_TIME: ObtainTimings = { store_read: 0, judge: 0, store_write: 0 };
-
-const NO_SANDBOX: JudgeChoice = {
-  ok: false,
-  failure: {
-    reason: 'sandbox_unconfigured',
-    detail: 'No sandbox is configured: programs cannot be run, nor expressions compared.',
-    retryable: false,
-  },
-};
 
 const SKIPPED: JudgeFailure = {
   reason: 'judgment_skipped',

@@ -1,8 +1,11 @@
 /**
  * Respells a mathematical answer and its reference for the comparison in the sandbox, which reads LaTeX: vulgar fractions
- * (½), mixed numbers (11 5/6), and an inequality where the other side is an interval. Any other text stays as it is, so
- * that its judgment keeps its key. The reading agrees with Math-Verify's tests of mixed numbers.
+ * (½), mixed numbers (11 5/6), grouped digits and currency (\$18 000), units, percent, ratios, `\text{Yes}`, an equation
+ * beside a value, and an inequality beside an interval. Any other text stays as it is, so that its judgment keeps its
+ * key. The reading agrees with Math-Verify's tests; where several readings are usual, the cases are in
+ * test/unit/tools/math-spelling.test.ts.
  */
+import { comparedNumbers } from './exact-number.ts';
 
 /** Two answers to compare. */
 export type MathPair = { readonly answer: string; readonly reference: string };
@@ -21,26 +24,52 @@ const VULGAR_SIGN = /[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒]/g;
 /** The longest text that is respelled: a boxed answer is shorter. */
 const MAX_CHARS = 200;
 
+/** Returns both texts as the sandbox reads them. */
+export function respelled({ answer, reference }: MathPair): MathPair {
+  if (answer.length > MAX_CHARS || reference.length > MAX_CHARS) return { answer, reference };
+  const [one, other] = [spelled(valueBeside(answer, reference)), spelled(valueBeside(reference, answer))];
+  if (areSameWords(one, other)) return { answer: other, reference: other };
+  if (isIntervals(one)) return { answer: one, reference: asIntervals(other) ?? other };
+  if (isIntervals(other)) return { answer: asIntervals(one) ?? one, reference: other };
+  return isPercentOf(one, other) || isPercentOf(other, one)
+    ? { answer: one.replace(PERCENT, ''), reference: other.replace(PERCENT, '') }
+    : { answer: one, reference: other };
+}
+
 /** A whole answer that is a mixed number: sign, whole, numerator, denominator, percent. */
 const MIXED =
   /^([+-]?)(\d{1,3}(?: \d{3}){1,3}|\d{1,15}) {1,3}(\d{1,9})\/(\d{1,9})( ?(?:\\?%|percent|percentage|pct))?$/;
 
-/** Returns both texts as the sandbox reads them. */
-export function respelled({ answer, reference }: MathPair): MathPair {
-  const [one, other] = [spelled(answer), spelled(reference)];
-  if (isInterval(one)) return { answer: one, reference: asInterval(other) ?? other };
-  if (isInterval(other)) return { answer: asInterval(one) ?? one, reference: other };
-  return { answer: one, reference: other };
-}
+/** A number with what the sandbox does not read: currency, digits grouped by spaces, a unit or percent in words. */
+const AMOUNT =
+  /^([+-]?)(?:\\?\$|[€£]|) ?([1-9]\d{0,2}(?:(?:,|\{,\}|,?\\[,!] ?| )\d{3}){1,4}|\d{0,15})(\.\d{1,15}|) ?(?:(\\?%|percent|percentage|pct)|\\?\$|[€£]|[cdkm]m|[km]g|(?:mile|day|year|hour|minute|second|meter|metre|point|unit|degree|dollar|cent)s?|inches|feet|mph|[ck]?m[²³]|)$/;
+const UNREAD = /[€£a-z²³]|\d\D* \d/;
+
+/** A ratio of whole numbers. `2:05` is a time. */
+const RATIO = /^(\d{1,9}) ?: ?([1-9]\d{0,8})$/;
 
 function spelled(text: string): string {
-  if (text.length > MAX_CHARS) return text;
-  const mixed = MIXED.exec(text.trim());
-  if (mixed === null) return text.replace(VULGAR_SIGN, (sign) => VULGAR.get(sign) ?? sign);
-  const [, sign = '', whole = '', numerator = '', denominator = '', percent] = mixed;
+  const bare = text.trim();
+  const mixed = MIXED.exec(bare);
+  if (mixed !== null) return spelledMixed(mixed) ?? text;
+  const amount = UNREAD.test(bare) ? AMOUNT.exec(bare) : null;
+  if (amount !== null) {
+    const [, sign = '', whole = '', decimals = '', percent] = amount;
+    const digits = whole.replace(/\D/g, '') + decimals;
+    return digits === '' ? text : `${sign}${digits}${percent === undefined ? '' : '\\%'}`;
+  }
+  return text
+    .replace(RATIO, '$1/$2')
+    .replace(VULGAR_SIGN, (sign) => VULGAR.get(sign) ?? sign)
+    .replace(/(\\(?:text|textbf|mathrm|mbox)\{[~ a-z.]*\})\^\{?[23]\}?$/i, '$1')
+    .replace(/\\mathrm\{([ei])\}/g, '$1 ')
+    .replace('\\mathbb{R}', '(-\\infty, \\infty)');
+}
+
+function spelledMixed([, sign, whole = '', numerator = '', denominator = '', percent]: RegExpExecArray): string | null {
   const [top, bottom] = [Number(numerator), Number(denominator)];
   // No mixed number: 11 7/6, 4 4/0. The sandbox reads no product of two numbers either, so it equals nothing.
-  if (top >= bottom) return text;
+  if (top >= bottom) return null;
   const digits = whole.replaceAll(' ', '').replace(/^0+(?=\d)/, '');
   const minus = sign === '-' ? '-' : '';
   // A percent sign after a mixed number belongs to all of it.
@@ -48,75 +77,105 @@ function spelled(text: string): string {
     return `${minus}\\frac{${BigInt(digits) * BigInt(bottom) + BigInt(top)}}{${bottom}}\\%`;
   }
   const fraction = top === 0 ? '' : `\\frac{${top}}{${bottom}}`;
-  const value = digits === '0' && fraction !== '' ? fraction : `${digits}${fraction}`;
-  return `${minus}${value}`;
+  return `${minus}${digits === '0' && fraction !== '' ? fraction : digits + fraction}`;
+}
+
+const PERCENT = /\\?%$/;
+
+/** 28% beside 28: the question asked for a percentage. Beside 0.28 it is a fraction. */
+function isPercentOf(percentage: string, other: string): boolean {
+  return PERCENT.test(percentage) && comparedNumbers(percentage.replace(PERCENT, ''), other) === true;
+}
+
+const WORDS = /^(\\(?:text|textbf|mathrm|mbox)\{|) *\(?([a-z]+(?: [a-z]+){0,2})\)? *\}?\.?$/i;
+
+/** The words that are a whole answer: `\text{Yes}`, `(C)`; `null` for anything else. */
+function wordsOf(text: string): { readonly isText: boolean; readonly words: string } | null {
+  const [, command, words] = WORDS.exec(text.trim()) ?? [];
+  return words === undefined ? null : { isText: command !== '', words };
+}
+
+/** Words of more than three letters that the sandbox reads as a symbol, a number or a function. */
+const SYMBOL_NAME =
+  /^(?:(?:var)?(?:alpha|beta|gamma|delta|epsilon|zeta|theta|iota|kappa|lambda|sigma|upsilon|omega|phi)|[a-z]{0,3}(?:sin|cos|tan)h?|sqrt|infinity)$/i;
+
+/**
+ * Whether two answers in words are the same; `null` if one of them is no words, or if the sandbox may read the reference
+ * as an expression: as a function, or as a product of few letters.
+ */
+export function comparedWords(answer: string, reference: string): boolean | null {
+  const [some, others] = [wordsOf(answer), wordsOf(reference)];
+  if (some === null || others === null) return null;
+  if (areSameWords(answer, reference)) return true;
+  return others.words.split(' ').some((word) => word.length > 3 && !SYMBOL_NAME.test(word)) ? false : null;
+}
+
+/** Whether both are the same words. Few letters without `\text` may be symbols, so their case counts. */
+function areSameWords(one: string, other: string): boolean {
+  const [some, others] = [wordsOf(one), wordsOf(other)];
+  if (some === null || others === null) return false;
+  if (!some.isText && !others.isText && some.words.length < 4) return some.words === others.words;
+  return some.words.toLowerCase() === others.words.toLowerCase();
+}
+
+const VARIABLE = /^(?:[a-z]|\\(?!pi$|infty$)[a-z]{2,8})(?:_\{?\w{1,3}\}?)?(?:\([a-z]\))?$/i;
+
+const isVariable = (side: string | undefined): boolean => side !== undefined && VARIABLE.test(side);
+
+/**
+ * The value of `\frac{a}{b} = 3`, `= 3`, `x \approx 3` or `x \in [1, 2]` beside a text without an equation. The sandbox
+ * itself reads `x = 3`. A sum is no name: `x + y = 3` stays an equation.
+ */
+function valueBeside(text: string, other: string): string {
+  const [exact = '', approximate] = text.split(/\\approx|≈/);
+  const value = approximate !== undefined && (exact.trim() === '' || isVariable(exact.trim())) ? approximate : exact;
+  const member = /^\s*(\S+)\s*(?:\\in(?![a-z])|∈)(.*)$/.exec(value);
+  if (member !== null && isVariable(member[1])) return member[2] ?? '';
+  const [name = '', ...sides] = value.split('=');
+  const isFree = /[a-z]/i.test(name) && !/[+!-]/.test(name) && !OPERATOR.test(name) && !isVariable(name.trim());
+  const hasRelation = other.includes('=') || OPERATOR.test(other);
+  return !hasRelation && (isFree || name.trim() === '') ? (sides.at(-1) ?? value) : value;
 }
 
 const BRACKETED = /^(?:\\left)?[[(][^[\]()]{1,100},[^[\]()]{1,100}(?:\\right)?[\])]$/;
 
-/** Whether the text is an interval: two ends in brackets. A pair of numbers looks alike, and is no inequality. */
-function isInterval(text: string): boolean {
-  return text.length <= MAX_CHARS && BRACKETED.test(text.trim());
+/** Whether the text is an interval or a union of intervals. A pair of numbers looks alike, and is no inequality. */
+function isIntervals(text: string): boolean {
+  return text.split(/\\cup|∪/).every((part) => BRACKETED.test(part.trim()));
 }
 
-const OPERATORS: readonly (readonly [spelling: string, operator: '<' | '<=' | '>' | '>='])[] = [
-  ['\\leqslant', '<='],
-  ['\\geqslant', '>='],
-  ['\\leq', '<='],
-  ['\\geq', '>='],
-  ['\\le', '<='],
-  ['\\ge', '>='],
-  ['\\lt', '<'],
-  ['\\gt', '>'],
-  ['<=', '<='],
-  ['>=', '>='],
-  ['≤', '<='],
-  ['≥', '>='],
-  ['<', '<'],
-  ['>', '>'],
-];
+const OPERATOR = /(\\[lg](?:eqslant|eq|e|t)(?![a-z])|[<>]=?|[≤≥])/i;
 
-type Relation = { readonly sides: readonly string[]; readonly operators: readonly string[] };
-
-/** Splits `0 < x \le 1` at its operators. `\left` is none. */
-function relationOf(text: string): Relation {
-  const sides: string[] = [];
-  const operators: string[] = [];
-  let from = 0;
-  for (let at = 0; at < text.length; at++) {
-    const found = OPERATORS.find(
-      ([spelling]) =>
-        text.startsWith(spelling, at) &&
-        !(spelling.startsWith('\\') && /[a-z]/i.test(text.charAt(at + spelling.length))),
-    );
-    if (found === undefined) continue;
-    sides.push(text.slice(from, at).trim());
-    operators.push(found[1]);
-    from = at + found[0].length;
-    at = from - 1;
-  }
-  sides.push(text.slice(from).trim());
-  return { sides, operators };
+/** The intervals of the solutions of `x < 1 \text{ or } x \ge 2`; `null` for any other text. */
+function asIntervals(text: string): string | null {
+  const parts = text.split(/\\text\{ *or *\}| or /).map(asInterval);
+  return parts.includes(null) ? null : parts.join(' \\cup ');
 }
-
-const isVariable = (side: string | undefined): boolean => side !== undefined && /^[a-z]$/i.test(side);
 
 /** The interval of the solutions of `m \geq a`, `a < m` or `a < m \le b`; `null` for any other text. */
 function asInterval(text: string): string | null {
-  if (text.length > MAX_CHARS) return null;
-  const { sides, operators } = relationOf(text);
-  const [first = '', middle = '', last] = sides;
-  const [operator = '', second = ''] = operators;
-  if (sides.length === 2 && isVariable(first) !== isVariable(middle)) {
-    const end = isVariable(first) ? middle : first;
-    // `a < m` says `m > a`.
-    const isAbove = operator.startsWith('>') === isVariable(first);
-    const isClosed = operator.endsWith('=');
-    if (end === '') return null;
-    return isAbove ? `${isClosed ? '[' : '('}${end}, \\infty)` : `(-\\infty, ${end}${isClosed ? ']' : ')'}`;
+  const [first = '', operator = '', middle = '', second, last, ...more] = text.split(OPERATOR).map((one) => one.trim());
+  if (last === undefined) {
+    if (isVariable(first) === isVariable(middle)) return null;
+    return isVariable(first)
+      ? halfLine(isGreater(operator), middle, operator)
+      : halfLine(!isGreater(operator), first, operator);
   }
-  if (sides.length !== 3 || !isVariable(middle) || first === '' || !last || operator[0] !== second[0]) return null;
-  const ends = operator.startsWith('<') ? [first, last] : [last, first];
-  const closed = operator.startsWith('<') ? [operator, second] : [second, operator];
-  return `${closed[0]?.endsWith('=') ? '[' : '('}${ends.join(', ')}${closed[1]?.endsWith('=') ? ']' : ')'}`;
+  if (second === undefined || more.length > 0 || !isVariable(middle) || isGreater(operator) !== isGreater(second))
+    return null;
+  if (first === '' || last === '') return null;
+  return isGreater(operator) ? interval(last, second, first, operator) : interval(first, operator, last, second);
+}
+
+const isGreater = (operator: string): boolean => /[g>≥]/i.test(operator);
+const isClosed = (operator: string): boolean => /[e=≤≥]/i.test(operator);
+
+/** All numbers above or below an end. */
+function halfLine(isAbove: boolean, end: string, operator: string): string | null {
+  if (end === '') return null;
+  return isAbove ? interval(end, operator, '\\infty', '') : interval('-\\infty', '', end, operator);
+}
+
+function interval(low: string, above: string, high: string, below: string): string {
+  return `${isClosed(above) ? '[' : '('}${low}, ${high}${isClosed(below) ? ']' : ')'}`;
 }

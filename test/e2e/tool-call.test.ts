@@ -78,17 +78,19 @@ describe('a boxed answer', () => {
   const symbolic = { recipe: { base: 'grpo-tcr', math_equivalence: 'symbolic' }, reference: '\\frac{1}{2}' };
 
   it('is compared as an expression where the recipe says so', async () => {
-    expect((await score({ ...symbolic, response: 'It is \\boxed{0.5}.' })).reward).toBe(1);
-    expect((await score({ ...symbolic, response: 'It is \\boxed{0.6}.' })).reward).toBeCloseTo(-0.9, 12);
+    expect((await score({ ...symbolic, response: 'It is \\boxed{\\sqrt{0.25}}.' })).reward).toBe(1);
+    expect((await score({ ...symbolic, response: 'It is \\boxed{\\sqrt{0.36}}.' })).reward).toBeCloseTo(-0.9, 12);
   });
 
-  it('has no number once the sandbox is gone, but for what is stored', async () => {
+  it('has no number once the sandbox is gone, but for what is stored or needs only arithmetic', async () => {
     await sandbox.stop();
-    const reply = await send({ ...symbolic, response: 'It is \\boxed{0.7}.' });
+    const reply = await send({ ...symbolic, response: 'It is \\boxed{\\sqrt{0.49}}.' });
     expect(reply.status).toBe(503);
     expect(await reply.json()).toMatchObject({ reason: 'sandbox_unreachable', retryable: true });
-    const masked = await score({ ...symbolic, response: 'It is \\boxed{0.8}.', on_judge_failure: 'null' });
+    const masked = await score({ ...symbolic, response: 'It is \\boxed{\\sqrt{0.64}}.', on_judge_failure: 'null' });
     expect(masked).toMatchObject({ reward: null, base: null, status: 'unscored' });
+    expect((await score({ ...symbolic, response: 'It is \\boxed{\\sqrt{0.25}}.' })).reward).toBe(1);
     expect((await score({ ...symbolic, response: 'It is \\boxed{0.5}.' })).reward).toBe(1);
+    expect((await score({ ...symbolic, response: 'It is \\boxed{0.6}.' })).reward).toBeCloseTo(-0.9, 12);
   });
 });

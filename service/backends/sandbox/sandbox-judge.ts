@@ -25,6 +25,8 @@ export function createSandboxJudge(config: SandboxConfig, transport: Transport, 
     async judge(request, options): Promise<JudgeReply> {
       const kind = kindOf(request.kind);
       if (kind.answeredBy === 'reader') throw new Error(`createSandboxJudge: a sandbox cannot answer ${request.kind}`);
+      const computed = kind.compute?.(request) ?? null;
+      if (computed !== null) return { ok: true, verdicts: computed, usage: null };
       const over = new AbortController();
       try {
         const judged = await kind.judge(request, harnessRunner(config, transport, clock, options, over.signal));

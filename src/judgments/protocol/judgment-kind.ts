@@ -85,6 +85,8 @@ export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends O
 export interface SandboxKind<Request extends OfKind = OfKind, Verdicts extends OfKind = OfKind>
   extends CommonDefinition<Request, Verdicts> {
   readonly answeredBy: 'sandbox';
+  /** Present: the verdicts that the sandbox would give, where no run is needed to know them; else `null`. */
+  compute?(request: Request): Verdicts | null;
   /** Answers the request by running harnesses. The first failure ends the judgment. */
   judge(request: Request, run: RunHarness): Promise<HarnessResult<Verdicts>>;
 }

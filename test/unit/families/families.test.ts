@@ -156,6 +156,15 @@ describe('tool-call', () => {
     expect((await scoreAlone({ ...MATH, response: 'one half' }, symbolic)).reply.reward).toBeCloseTo(-0.9, 12);
   });
 
+  it('needs no sandbox for what arithmetic decides', async () => {
+    const rewardOf = async (answer: string, reference: string) =>
+      (await scoreAlone({ ...MATH, response: `So \\boxed{${answer}}`, reference }, 'grpo-tcr-symbolic')).reply.reward;
+    expect(await rewardOf('2 1/2', '2.5')).toBe(1);
+    expect(await rewardOf('\\text{even}', 'Even')).toBe(1);
+    expect(await rewardOf('2 2/3', '2')).toBeCloseTo(-0.9, 12);
+    expect(await rewardOf('\\sqrt{4}', '2')).toBeNull();
+  });
+
   it.each([
     ['sandbox_unreachable', FAILING.unreachable],
     ['equivalence_undecided', FAILING.undecided],
@@ -163,7 +172,10 @@ describe('tool-call', () => {
   ] as const)('has no number where the sandbox fails: %s', async (reason, sandbox) => {
     const parts = sandbox === undefined ? {} : { sandbox };
     for (const [rollout, recipe] of [
-      [MATH, { base: 'grpo-tcr', math_equivalence: 'symbolic' }],
+      [
+        { ...MATH, reference: '\\sqrt{0.25}' },
+        { base: 'grpo-tcr', math_equivalence: 'symbolic' },
+      ],
       [CODE, 'grpo-tcr'],
     ] as const) {
       const { reply, failure } = await scoreAlone(rollout, recipe, parts);

@@ -1,5 +1,7 @@
 /** The `equivalence` kind: a sandbox computes whether two mathematical answers are equal as expressions. */
 import * as z from 'zod';
+import { comparedNumbers } from '../../../tools/exact-number.ts';
+import { comparedWords } from '../../../tools/math-spelling.ts';
 import type { SandboxKind } from '../../protocol/judgment-kind.ts';
 import {
   type CodeRunReply,
@@ -67,6 +69,10 @@ export const equivalence: SandboxKind<EquivalenceRequest, EquivalenceVerdicts> =
   }),
   verdictsSchema: z.strictObject({ kind: z.literal('equivalence'), equivalent: z.boolean() }),
   answers: () => true,
+  compute: ({ answer, reference }) => {
+    const equivalent = comparedNumbers(answer, reference) ?? comparedWords(answer, reference);
+    return equivalent === null ? null : { kind: 'equivalence', equivalent };
+  },
   async judge(request, run) {
     const result = await run((nonce) => equivalenceRun(request, nonce), readEquivalence);
     return result.ok ? { ok: true, value: { kind: 'equivalence', equivalent: result.value } } : result;
