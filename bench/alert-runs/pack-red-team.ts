@@ -4,8 +4,9 @@
  *     npx node bench/alert-runs/pack-red-team.ts STATE…
  *
  * takes the runs that scripts/red-team/results.jsonl names from the state folders of `npm run redteam`, writes each as
- * bench/alert-runs/RUN.json.br, and lists the runs in red-team.json, each with its faults and their steps.
- * These spans are computed from the answers by the red team's own templates, not from what the alerts read.
+ * bench/alert-runs/RUN.json.br, and lists the runs in red-team.json, each with its faults and their steps. These spans are
+ * computed from the answers by the red team's own templates, not from what the alerts read. A run that is in no folder
+ * stays as it was packed before.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import * as z from 'zod';
 import { type RedTeamResult, redTeamResultSchema, type SeedReport } from '../../scripts/red-team/report.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { packRun } from './pack.ts';
-import type { RedTeamRun, WrongSpan } from './runs.ts';
+import { type RedTeamRun, redTeamRuns, type WrongSpan } from './runs.ts';
 
 /** Steps whose means are compared. */
 const WINDOW = 4;
@@ -40,12 +41,15 @@ const results = lines
   .map((line) => redTeamResultSchema.parse(JSON.parse(line)))
   // A packed run is composed again, by the recipe that is not broken.
   .filter(({ note }) => note?.startsWith('broken') !== true);
+const before = new Map(redTeamRuns().map((run) => [run.name, run]));
 const packed: RedTeamRun[] = [];
 for (const result of results) {
   for (const seed of result.seeds) {
     const folder = folders.find((one) => existsSync(join(one, `${seed.run}.state.json`)));
     if (folder === undefined) {
-      console.error(`${seed.run}: in no folder, left out`);
+      const same = before.get(seed.run);
+      if (same === undefined) console.error(`${seed.run}: in no folder, left out`);
+      else packed.push({ ...same, ...setupOf(result) });
       continue;
     }
     const { bytes } = await packRun(join(folder, `${seed.run}.jsonl`), seed.run);
