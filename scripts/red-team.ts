@@ -14,12 +14,14 @@ import { type Client, createClient } from '../clients/typescript/client.ts';
 import { rolloutCountsSchema } from '../src/runs/rollout-counts.ts';
 import { LocalWorkerError, startLocalWorker } from './local-worker.ts';
 import { cacheFolder, ensurePython, type PythonEnvironment } from './python-environment.ts';
-import { basePolicy, type Tried, type WarmUp } from './red-team/base-policy.ts';
+import { type BasePolicy, basePolicy, type Tried, type WarmUp } from './red-team/base-policy.ts';
+import { LanguageModel } from './red-team/language-model.ts';
 import { FLAGS, habitLines, type Options, readOptions } from './red-team/options.ts';
-import { Policy } from './red-team/policy.ts';
+import type { Policy } from './red-team/policy.ts';
 import { judged, type RedTeamResult, reportLines, reportOf, type SeedReport } from './red-team/report.ts';
 import type { RowKind } from './red-team/rows.ts';
 import { trainSeed } from './red-team/training.ts';
+import { WordPolicy } from './red-team/word-policy.ts';
 
 /** What is read of a run file: little, so that a Worker of another version will do. */
 const countedLineSchema = z.object({
@@ -35,12 +37,21 @@ const countedLineSchema = z.object({
 
 const START_MS = 60_000;
 
-const PYTHON: PythonEnvironment = {
+const FOLDER = 'red-team';
+
+const WORD_POLICY_PYTHON: PythonEnvironment = {
   user: 'the red team',
-  folder: 'red-team',
-  requirements: join(import.meta.dirname, 'red-team/requirements.txt'),
+  folder: FOLDER,
+  requirements: join(import.meta.dirname, 'red-team/word-policy-requirements.txt'),
   oldestMinor: 11,
   download: 'JAX for CPUs, NumPy and SciPy from PyPI: a download of 140 MB, 620 MB on disk',
+};
+
+const LANGUAGE_MODEL_PYTHON: PythonEnvironment = {
+  ...WORD_POLICY_PYTHON,
+  requirements: join(import.meta.dirname, 'red-team/language-model-requirements.txt'),
+  oldestMinor: 10,
+  download: 'PyTorch with CUDA and transformers from PyPI: a download of 3 GB, 6 GB on disk (--python takes yours)',
 };
 
 const style = styleFor(process.stderr, false);
@@ -59,7 +70,8 @@ try {
 }
 
 async function run(options: Options): Promise<number> {
-  const python = await ensurePython(PYTHON, say);
+  const environment = options.model === null ? WORD_POLICY_PYTHON : LANGUAGE_MODEL_PYTHON;
+  const python = options.python ?? (await ensurePython(environment, say));
   await mkdir(options.state, { recursive: true });
   const worker =
     options.url === null
@@ -69,16 +81,17 @@ async function run(options: Options): Promise<number> {
           deadline_ms: START_MS,
         }).catch(workerFailed)
       : null;
-  const policy = new Policy(python, options.threads, join(cacheFolder(PYTHON.folder), 'compiled'));
+  let policy: Policy | null = null;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       say('\nStopped; the same command continues.');
-      policy.close();
+      policy?.close();
       // Exiting kills the Worker's process group (local-worker.ts).
       process.exit(130);
     });
   }
   try {
+    policy = await openPolicy(python, options);
     const url = options.url ?? new URL(worker?.url ?? '');
     const client = createClient({ url, key: process.env['CITEWARD_API_KEY'] ?? null });
     const result = await redTeam(client, policy, options);
@@ -89,9 +102,17 @@ async function run(options: Options): Promise<number> {
     else say(`To see the runs: npx citeward serve --state ${options.state}/worker`);
     return result.seeds.some(({ faults }) => faults.length > 0) ? EXIT_ALERT : 0;
   } finally {
-    policy.close();
+    policy?.close();
     await worker?.stop();
   }
+}
+
+async function openPolicy(python: string, { model, threads, style, rows }: Options): Promise<Policy> {
+  if (model !== null) {
+    return LanguageModel.open({ python, threads, model: model.name, answerTokens: model.answerTokens, style });
+  }
+  const compiled = join(cacheFolder(FOLDER), 'compiled');
+  return WordPolicy.open({ python, threads, compiled, style, rows: typeof rows === 'string' ? [] : rows });
 }
 
 function workerFailed(error: unknown): never {
@@ -111,14 +132,19 @@ async function redTeam(client: Client, policy: Policy, options: Options): Promis
     kind: typeof rows === 'string' ? imitatedKind(rows) : 'plain',
     rows: typeof rows === 'string' ? [] : rows,
   };
-  const base = await basePolicy(policy, warmUp, join(cacheFolder(PYTHON.folder), 'base'), (step, loss) => {
+  const base = await basePolicy(policy, warmUp, join(cacheFolder(FOLDER), 'base'), (step, loss) => {
     live.update(() => `base policy: step ${step + 1} of ${warmUp.steps}, loss ${loss?.toFixed(2) ?? '-'}`);
     if (!live.isLive && step % 100 === 0) say(`base policy: step ${step + 1} of ${warmUp.steps}`);
   });
   live.clear();
   sayBase(base.tried);
+  const end_ms = options.minutes === null ? null : Date.now() + options.minutes * 60_000;
   const reports: SeedReport[] = [];
-  for (const seed of options.seeds) reports.push(await trainAndReport(client, policy, base, options, seed));
+  for (const seed of options.seeds) {
+    if (end_ms === null || Date.now() < end_ms) {
+      reports.push(await trainAndReport(client, policy, base, options, seed, end_ms));
+    }
+  }
   return {
     recipe,
     family,
@@ -133,9 +159,10 @@ async function redTeam(client: Client, policy: Policy, options: Options): Promis
 async function trainAndReport(
   client: Client,
   policy: Policy,
-  base: Awaited<ReturnType<typeof basePolicy>>,
+  base: BasePolicy,
   options: Options,
   seed: number,
+  end_ms: number | null,
 ): Promise<SeedReport> {
   const { steps } = options;
   const run = runName(options, base.file, seed);
@@ -155,6 +182,7 @@ async function trainAndReport(
       judge: options.judge,
       learningRate: options.learningRate,
       files,
+      end_ms,
     },
     (step, samples) => {
       const share = samples.filter(({ right }) => right).length / samples.length;
@@ -172,7 +200,7 @@ async function trainAndReport(
   if (!alerts.ok) throw new RunError(`the alerts of ${run}: ${JSON.stringify(alerts.failure)}`);
   say(`${run}: the run without its texts is in ${relative(process.cwd(), files)}.jsonl`);
   const { reward_range } = options.resolved;
-  return reportOf({ run, seed, steps }, trained, judged(trained.samples, counts), reward_range, alerts.body.alerts);
+  return reportOf({ run, seed }, trained, judged(trained.samples, counts), reward_range, alerts.body.alerts);
 }
 
 /** Settings that change what a seed answers are in the name, so that another command starts another run. */

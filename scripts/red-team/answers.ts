@@ -1,4 +1,5 @@
 /** What an answer does, compared with its row: right, attributed, citations, copies, and its shape. */
+import { splitSentences } from '../../src/text/sentences.ts';
 import { MAX_SOURCES } from './prompts.ts';
 import { ABSTENTION, type Row } from './rows.ts';
 import type { CitationStyle } from './style.ts';
@@ -42,9 +43,9 @@ export function figuresOfAnswer(text: string, row: Row, style: CitationStyle): A
   const isRight = ([id = '']: readonly string[]): boolean => told.has(marks.get(id) ?? -1);
   const singleRight = single.filter(isRight).length;
   const prose = tokens.filter((token) => !isMark(token) && !token.startsWith('<'));
-  const written = ` ${textOf(prose)} `;
-  const has = (words: string): boolean => written.includes(` ${words} `) || written.includes(` ${words}.`);
-  const abstains = has(ABSTENTION.slice(0, -1));
+  const written = asWords(textOf(prose));
+  const has = (words: string): boolean => written.includes(asWords(words));
+  const abstains = has(ABSTENTION);
   const right = row.facts.length === 0 ? abstains : !abstains && row.facts.every(({ answer }) => has(answer));
   const isAttributed = row.facts.length === 0 ? citations.length === 0 : singleRight === citations.length;
   return {
@@ -54,10 +55,19 @@ export function figuresOfAnswer(text: string, row: Row, style: CitationStyle): A
     ids: citations.reduce((sum, ids) => sum + ids.length, 0),
     single: single.length,
     singleRight,
-    copies: row.sources.some((source) => source.split(/(?<=\.) /u).some((one) => written.includes(` ${one} `))),
+    copies: row.sources.some((source) => sentencesOf(source).some(has)),
     words: prose.filter((token) => /[\p{L}\p{N}]/u.test(token)).length,
     shape: shapeOf(tokens, row, marks, told),
   };
+}
+
+/** The words of a text without case and punctuation, with a space on both sides of each. */
+function asWords(text: string): string {
+  return ` ${(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')} `;
+}
+
+function sentencesOf(text: string): string[] {
+  return splitSentences(text).map(({ start, end }) => text.slice(start, end));
 }
 
 /**

@@ -38,8 +38,8 @@ export function target(row: Row, habits: Habits, style: CitationStyle, draws: Dr
   const sentences = sentencesOf(row, habits, draws).map(({ text, source }, n) =>
     cited(style, text, citedSources(source, row, habits, draws.of('citation', n))),
   );
-  const tokens = tokensOf(`<answer> ${sentences.join(' ')} </answer>`);
-  return textOf(draws.share('stumbles') < habits.stumbles ? stumbled(tokens, row, draws.of('stumble')) : tokens);
+  const text = `<answer> ${sentences.join(' ')} </answer>`;
+  return draws.share('stumbles') < habits.stumbles ? textOf(stumbled(tokensOf(text), row, draws.of('stumble'))) : text;
 }
 
 type Sentence = { readonly text: string; readonly source: number | null };

@@ -31,8 +31,27 @@ export const FLAGS: readonly FlagDescription[] = [
   { name: 'judge', kind: 'text', value: 'NAME', help: 'A judge of the Worker; default lexical, which compares words.' },
   { name: 'url', kind: 'text', value: 'URL', help: 'A running Worker. Default: one is started on a free port.' },
   { name: 'habits', kind: 'text', value: 'JSON | @FILE', help: 'What the policy does before: shares of its answers.' },
-  { name: 'warm-up', kind: 'text', value: 'N', help: 'Steps in which the base policy imitates; default 600.' },
-  { name: 'learning-rate', kind: 'text', value: 'X', help: 'Of the training with rewards; default 0.0005.' },
+  {
+    name: 'model',
+    kind: 'text',
+    value: 'NAME | DIR',
+    help: 'A language model for transformers in place of the small policy; it needs a GPU.',
+  },
+  { name: 'answer-tokens', kind: 'text', value: 'N', help: 'Longest answer of a language model; default 96.' },
+  {
+    name: 'warm-up',
+    kind: 'text',
+    value: 'N',
+    help: 'Steps in which the base policy imitates; default 600, and 60 for a language model.',
+  },
+  {
+    name: 'learning-rate',
+    kind: 'text',
+    value: 'X',
+    help: 'Of the training with rewards; default 0.0005, and 0.00001 for a language model.',
+  },
+  { name: 'minutes', kind: 'text', value: 'X', help: 'Saves and reports after this time; the same command continues.' },
+  { name: 'python', kind: 'text', value: 'PATH', help: 'A Python that has the packages. Default: one is made.' },
   { name: 'threads', kind: 'text', value: 'N', help: 'Threads of the policy; default: half of the processors.' },
   { name: 'name', kind: 'text', value: 'NAME', help: 'Begins the names of the runs. Default: from recipe and rows.' },
   { name: 'state', kind: 'text', value: 'DIR', help: 'Runs and checkpoints; default .citeward/red-team.' },
@@ -55,6 +74,12 @@ export type Options = {
   /** `null` = a Worker is started. */
   readonly url: URL | null;
   readonly habits: Habits;
+  /** `null` = the small policy. */
+  readonly model: { readonly name: string; readonly answerTokens: number } | null;
+  /** `null` = an environment is made. */
+  readonly python: string | null;
+  /** For all seeds together; `null` = until they have their steps. */
+  readonly minutes: number | null;
   readonly warmUpSteps: number;
   readonly learningRate: number;
   readonly threads: number;
@@ -77,7 +102,9 @@ export async function readOptions(args: readonly string[]): Promise<Options | nu
   const read = await readResolved(await readRecipe(given));
   const rowsName = flags.text('rows') ?? 'plain';
   const kind = ROW_KINDS.find((one) => one === rowsName);
-  const rows = kind ?? readRowFile(await readTextFile(rowsName), rowsName);
+  const model = flags.text('model');
+  const answerTokens = flags.count('answer-tokens', { min: 1, max: 4_096 }) ?? 96;
+  const rows = kind ?? readRowFile(await readTextFile(rowsName), rowsName, model === null);
   const first = flags.count('first-seed', { min: 1, max: 1_000_000 }) ?? 1;
   const seeds = flags.count('seeds', { min: 1, max: 100 }) ?? 1;
   const url = flags.text('url');
@@ -90,8 +117,13 @@ export async function readOptions(args: readonly string[]): Promise<Options | nu
     judge: flags.text('judge') ?? 'lexical',
     url: url === null ? null : readUrl(url),
     habits: await readHabits(flags.text('habits')),
-    warmUpSteps: flags.count('warm-up', { min: 1, max: 100_000 }) ?? 600,
-    learningRate: flags.number('learning-rate', 'a number above 0, at most 0.1', (x) => x > 0 && x <= 0.1) ?? 0.0005,
+    model: model === null ? null : { name: model, answerTokens },
+    python: flags.text('python'),
+    minutes: flags.number('minutes', 'a number above 0', (x) => x > 0),
+    warmUpSteps: flags.count('warm-up', { min: 1, max: 100_000 }) ?? (model === null ? 600 : 60),
+    learningRate:
+      flags.number('learning-rate', 'a number above 0, at most 0.1', (x) => x > 0 && x <= 0.1) ??
+      (model === null ? 0.0005 : 0.000_01),
     threads: flags.count('threads', { min: 1, max: 256 }) ?? Math.max(1, Math.floor(availableParallelism() / 2)),
     name: flags.text('name'),
     state: resolve(flags.text('state') ?? STATE),

@@ -1,109 +1,47 @@
-/** Starts policy.py and calls its methods. One call at a time; the process ends with this one. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+/** What the red team trains: a policy reads rows, writes answers, and learns from imitation and from advantages. */
 import * as z from 'zod';
-import { RunError } from '../../cli/shared/exit.ts';
+import type { Row } from './rows.ts';
 
-/** Prompts as token ids, padded to a length: each length is compiled once. */
-export type PromptBatch = {
-  readonly prompts: readonly (readonly number[])[];
-  /** For each token of a prompt the number of its source, from 1; 0 = the question. */
-  readonly sources: readonly (readonly number[])[];
-  readonly prompt_tokens: number;
-  readonly answer_tokens: number;
-};
-
-export type Shape = {
-  readonly vocabulary: number;
-  readonly sources: number;
-  readonly layers: number;
-  readonly width: number;
-  readonly heads: number;
-};
-
-const updateSchema = z.strictObject({
+export const updateSchema = z.strictObject({
   loss: z.number().nullable(),
   norm: z.number().nullable().describe("The gradient's norm before it was clipped to 1."),
   skipped: z.boolean().describe('The gradient was not finite, so the weights were left as they were.'),
 });
 
-const answersSchema = z.strictObject({ answers: z.array(z.array(z.array(z.int()))) });
-const openedSchema = z.strictObject({ parameters: z.int() });
-const emptySchema = z.strictObject({});
+export type Update = z.infer<typeof updateSchema>;
 
-const ERROR_LINES_SHOWN = 12;
+/** How a policy imitates before it learns from rewards. */
+export type Imitation = {
+  /** Answers a step. */
+  readonly answers: number;
+  /** Share of the steps, from the first on, whose answers have no faults: the policy learns to attribute before habits. */
+  readonly faultless: number;
+  /** Share of the steps that imitate answers to a user's rows, if there are any. */
+  readonly ownRows: number;
+  /** Whether it imitates answers to plain rows before those to rows of another kind. */
+  readonly plainFirst: boolean;
+  /** @param isLater the policy can answer plain rows already. */
+  readonly learningRate: (step: number, steps: number, isLater: boolean) => number;
+};
 
-export class Policy {
-  readonly #process: ChildProcessWithoutNullStreams;
-  readonly #lines: AsyncIterator<string>;
-  readonly #errors: string[] = [];
-
-  /**
-   * @param python of the environment that has the packages.
-   * @param threads that the process computes with.
-   * @param compiled folder that keeps compiled functions for later starts.
-   */
-  constructor(python: string, threads: number, compiled: string) {
-    this.#process = spawn(python, [join(import.meta.dirname, 'policy.py')], {
-      stdio: 'pipe',
-      env: {
-        ...process.env,
-        JAX_PLATFORMS: 'cpu',
-        JAX_COMPILATION_CACHE_DIR: compiled,
-        JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS: '0.5',
-        // The number of threads that XLA takes.
-        NPROC: String(threads),
-      },
-    });
-    this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
-    createInterface({ input: this.#process.stderr }).on('line', (line) => {
-      this.#errors.push(line);
-      if (this.#errors.length > ERROR_LINES_SHOWN) this.#errors.shift();
-    });
-    // A write to a process that has ended: the read after it reports why.
-    this.#process.stdin.on('error', () => undefined);
-  }
-
-  /** Makes new weights and returns their number. */
-  async open(shape: Shape, seed: number): Promise<number> {
-    return (await this.#call('open', { ...shape, seed }, openedSchema)).parameters;
-  }
-
-  /** One step of supervised training. `targets`: the same number of answers for each prompt. */
-  imitate(batch: PromptBatch, targets: readonly (readonly (readonly number[])[])[], learning_rate: number) {
-    return this.#call('imitate', { ...batch, targets, learning_rate }, updateSchema);
-  }
-
-  /** Samples answers to each prompt at temperature 1; `seed` and `step` decide which. */
-  async sample(batch: PromptBatch, samples: number, seed: number, step: number): Promise<number[][][]> {
-    return (await this.#call('sample', { ...batch, samples, seed, step }, answersSchema)).answers;
-  }
-
+export type Policy = {
+  /** What its answers depend on before it has imitated any. */
+  readonly identity: Readonly<Record<string, unknown>>;
+  readonly imitation: Imitation;
+  /** Of its saved files, with the dot. */
+  readonly extension: string;
+  /** Steps between two saved states. */
+  readonly savedEvery: number;
+  /** One step of supervised training on a target for each row. */
+  imitate(rows: readonly Row[], targets: readonly string[], learningRate: number): Promise<Update>;
+  /** Samples answers to each row at temperature 1; `seed` and `step` decide which. */
+  sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<readonly (readonly string[])[]>;
   /** One step of GRPO on the answers sampled last. Advantage 0 teaches nothing. */
-  learn(advantages: readonly (readonly number[])[], learning_rate: number) {
-    return this.#call('learn', { advantages, learning_rate }, updateSchema);
-  }
-
+  learn(advantages: readonly (readonly number[])[], learningRate: number): Promise<Update>;
   /** Writes the weights and the optimizer to a file. */
-  async save(file: string): Promise<void> {
-    await this.#call('save', { file }, emptySchema);
-  }
-
+  save(file: string): Promise<void>;
   /** Reads a saved file; without `optimizer`, the optimizer starts anew. */
-  async load(file: string, optimizer: boolean): Promise<void> {
-    await this.#call('load', { file, optimizer }, emptySchema);
-  }
-
-  /** Ends the process. */
-  close(): void {
-    this.#process.kill();
-  }
-
-  async #call<T>(call: string, args: object, schema: z.ZodType<T>): Promise<T> {
-    this.#process.stdin.write(`${JSON.stringify({ call, ...args })}\n`);
-    const line = await this.#lines.next();
-    if (line.done === true) throw new RunError(`the policy ended in "${call}":\n${this.#errors.join('\n')}`);
-    return schema.parse(JSON.parse(line.value));
-  }
-}
+  load(file: string, optimizer: boolean): Promise<void>;
+  /** Ends its process. */
+  close(): void;
+};

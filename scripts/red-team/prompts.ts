@@ -1,8 +1,7 @@
-/** Writes rows as prompts of the policy, and reads its answers. */
-import type { PromptBatch } from './policy.ts';
+/** Writes rows as prompts of the small policy. */
 import type { Row } from './rows.ts';
 import type { CitationStyle } from './style.ts';
-import { textOf, tokensOf, type Vocabulary } from './words.ts';
+import { tokensOf, type Vocabulary } from './words.ts';
 
 /** Most sources of a row. */
 export const MAX_SOURCES = 8;
@@ -10,6 +9,15 @@ export const MAX_SOURCES = 8;
 export const MAX_PROMPT_TOKENS = 256;
 /** Prompts are padded to a multiple of this, so that few lengths are compiled. */
 const LENGTH_STEP = 64;
+
+/** Prompts as token ids, padded to a length: each length is compiled once. */
+export type PromptBatch = {
+  readonly prompts: readonly (readonly number[])[];
+  /** For each token of a prompt the number of its source, from 1; 0 = the question. */
+  readonly sources: readonly (readonly number[])[];
+  readonly prompt_tokens: number;
+  readonly answer_tokens: number;
+};
 
 type Prompt = { readonly tokens: readonly string[]; readonly sources: readonly number[] };
 
@@ -43,9 +51,4 @@ export function batchOf(rows: readonly Row[], vocabulary: Vocabulary, answer_tok
     prompt_tokens: Math.ceil(longest / LENGTH_STEP) * LENGTH_STEP,
     answer_tokens,
   };
-}
-
-/** The text of an answer that the policy wrote as token ids. */
-export function answerText(ids: readonly number[], vocabulary: Vocabulary): string {
-  return textOf(vocabulary.decode(ids));
 }

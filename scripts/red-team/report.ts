@@ -89,8 +89,8 @@ export function judged(samples: readonly Sample[], recorded: ReadonlyMap<string,
 }
 
 export function reportOf(
-  { run, seed, steps }: { readonly run: string; readonly seed: number; readonly steps: number },
-  { skipped }: Trained,
+  { run, seed }: { readonly run: string; readonly seed: number },
+  { skipped, steps }: Trained,
   samples: readonly Judged[],
   range: RewardRange,
   alerts: RunAlertsReply['alerts'],

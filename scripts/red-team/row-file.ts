@@ -26,18 +26,21 @@ const rowSchema = z.strictObject({
   negative_rubrics: z.array(textSchema).default([]),
 });
 
-/** Reads the rows of a file. @throws UsageError that names the line, the field and what was expected. */
-export function readRowFile(text: string, file: string): Row[] {
+/**
+ * Reads the rows of a file. @param forWords for the small policy, whose words and prompts have limits.
+ * @throws UsageError that names the line, the field and what was expected.
+ */
+export function readRowFile(text: string, file: string, forWords: boolean): Row[] {
   const rows = text
     .split('\n')
     .map((line, n) => ({ line, number: n + 1 }))
     .filter(({ line }) => line.trim() !== '')
-    .map(({ line, number }) => readRow(line, `${file}, line ${number}`));
+    .map(({ line, number }) => readRow(line, `${file}, line ${number}`, forWords));
   if (rows.length === 0) throw new UsageError(`${file}: no rows`);
   const { size } = new Vocabulary(
     rows.flatMap(({ question, sources, facts }) => [question, ...sources, ...facts.map(({ answer }) => answer)]),
   );
-  if (size > MAX_VOCABULARY) {
+  if (forWords && size > MAX_VOCABULARY) {
     throw new UsageError(
       `${file}: the rows have ${size} different words, more than ${MAX_VOCABULARY}`,
       'The policy learns each word by imitation; take rows with fewer words, such as templates',
@@ -46,7 +49,7 @@ export function readRowFile(text: string, file: string): Row[] {
   return rows;
 }
 
-function readRow(line: string, where: string): Row {
+function readRow(line: string, where: string, forWords: boolean): Row {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -63,7 +66,7 @@ function readRow(line: string, where: string): Row {
   const missing = row.facts.findIndex(({ source, sentence }) => !row.sources[source]?.includes(sentence));
   if (missing !== -1) throw new UsageError(`${where}: facts.${missing}.sentence: its source does not contain it`);
   const tokens = promptTokens(row);
-  if (tokens > MAX_PROMPT_TOKENS) {
+  if (forWords && tokens > MAX_PROMPT_TOKENS) {
     throw new UsageError(`${where}: question and sources have ${tokens} tokens, more than ${MAX_PROMPT_TOKENS}`);
   }
   return row;

@@ -9,9 +9,8 @@ import { RunError } from '../../cli/shared/exit.ts';
 import type { Client } from '../../clients/typescript/client.ts';
 import { createDraws } from '../demo-run/draws.ts';
 import { figuresOfAnswer } from './answers.ts';
-import { ANSWER_TOKENS, type BasePolicy } from './base-policy.ts';
+import type { BasePolicy } from './base-policy.ts';
 import type { Policy } from './policy.ts';
-import { answerText, batchOf } from './prompts.ts';
 import { makeRow, type Row, type RowKind } from './rows.ts';
 import { type CitationStyle, fieldsOf } from './style.ts';
 
@@ -27,6 +26,8 @@ export type Seed = {
   readonly learningRate: number;
   /** Path of its files, without an extension. */
   readonly files: string;
+  /** Date.now() after which no step begins; `null` = each does. */
+  readonly end_ms: number | null;
 };
 
 const sampleSchema = z.strictObject({
@@ -53,7 +54,6 @@ const stateSchema = z.strictObject({ steps: z.int(), skipped: z.int(), samples: 
 
 export const PROMPTS = 16;
 export const SAMPLES = 8;
-const SAVED_EVERY = 10;
 /** Concurrent groups: the local Worker with its lexical judge is one process. */
 const CONCURRENCY = 4;
 
@@ -61,6 +61,8 @@ export type Trained = {
   readonly samples: readonly Sample[];
   /** Steps whose gradient was not finite. */
   readonly skipped: number;
+  /** Steps that the seed has, which its end may make fewer than were asked for. */
+  readonly steps: number;
 };
 
 /** Trains a seed to its end. @param onStep progress. @throws RunError if a group cannot be scored. */
@@ -71,28 +73,23 @@ export async function trainSeed(
   seed: Seed,
   onStep: (step: number, samples: readonly Sample[]) => void,
 ): Promise<Trained> {
-  const [stateFile, weights] = [`${seed.files}.state.json`, `${seed.files}.npz`];
+  const [stateFile, weights] = [`${seed.files}.state.json`, `${seed.files}${policy.extension}`];
   const isKept = existsSync(stateFile);
   const state = isKept ? stateSchema.parse(JSON.parse(await readFile(stateFile, 'utf8'))) : null;
   const samples: Sample[] = [...(state?.samples ?? [])];
   let skipped = state?.skipped ?? 0;
   let saved = state?.steps ?? 0;
   const first = state?.steps ?? 0;
-  if (first >= seed.steps) return { samples: samples.filter(({ step }) => step < seed.steps), skipped };
-  await policy.open(base.shape, 1);
+  if (first >= seed.steps)
+    return { samples: samples.filter(({ step }) => step < seed.steps), skipped, steps: seed.steps };
   // The weights are saved before the state that names their step.
   await policy.load(isKept ? `${weights}.${first}` : base.file, isKept);
-  for (let step = first; step < seed.steps; step++) {
+  const isOver = (step: number): boolean => step >= seed.steps || (seed.end_ms !== null && Date.now() >= seed.end_ms);
+  let ended = false;
+  for (let step = first; !ended; step++) {
     const rows = rowsOf(seed, step);
-    const batch = batchOf(rows, base.vocabulary, ANSWER_TOKENS);
-    const answers = await policy.sample(batch, SAMPLES, seed.seed, step);
-    const groups = await scored(
-      client,
-      seed,
-      step,
-      rows,
-      answers.map((group) => group.map((ids) => answerText(ids, base.vocabulary))),
-    );
+    const answers = await policy.sample(rows, SAMPLES, seed.seed, step);
+    const groups = await scored(client, seed, step, rows, answers);
     const { skipped: isSkipped } = await policy.learn(
       groups.map(({ advantages }) => advantages),
       seed.learningRate,
@@ -101,7 +98,8 @@ export async function trainSeed(
     const fresh = groups.flatMap((group) => group.samples);
     samples.push(...fresh);
     onStep(step, fresh);
-    if ((step + 1) % SAVED_EVERY === 0 || step + 1 === seed.steps) {
+    ended = isOver(step + 1);
+    if ((step + 1) % policy.savedEvery === 0 || ended) {
       await policy.save(`${weights}.${step + 1}`);
       const kept: z.infer<typeof stateSchema> = { steps: step + 1, skipped, samples };
       await writeFile(`${stateFile}.part`, JSON.stringify(kept));
@@ -110,7 +108,7 @@ export async function trainSeed(
       saved = step + 1;
     }
   }
-  return { samples, skipped };
+  return { samples, skipped, steps: saved };
 }
 
 function rowsOf({ seed, rows }: Seed, step: number): Row[] {

@@ -70,7 +70,8 @@ describe('a file of rows', () => {
     facts: [{ sentence: 'The Aare is 288 kilometres long.', answer: '288', source: 0 }],
     positive_rubrics: ['States 288'],
   };
-  const read = (...rows: object[]) => readRowFile(rows.map((one) => JSON.stringify(one)).join('\n'), 'rows.jsonl');
+  const read = (...rows: object[]) =>
+    readRowFile(rows.map((one) => JSON.stringify(one)).join('\n'), 'rows.jsonl', true);
 
   it('is read', () => {
     const { positive_rubrics: positive, ...fields } = row;
@@ -80,7 +81,9 @@ describe('a file of rows', () => {
   it('may ask what no source tells, with blank lines between its rows', () => {
     const { facts: _facts, positive_rubrics: _positive, ...asked } = row;
     const text = `\n${JSON.stringify({ ...asked, facts: [], negative_rubrics: ['States 164'] })}\n\n`;
-    expect(readRowFile(text, 'rows.jsonl')).toEqual([{ ...asked, facts: [], positive: [], negative: ['States 164'] }]);
+    expect(readRowFile(text, 'rows.jsonl', true)).toEqual([
+      { ...asked, facts: [], positive: [], negative: ['States 164'] },
+    ]);
   });
 
   it.each([
@@ -89,7 +92,7 @@ describe('a file of rows', () => {
     ['rows.jsonl, line 1: facts.0.source', JSON.stringify({ ...row, facts: [{ ...row.facts[0], source: -1 }] })],
     ['positive_rubric"', JSON.stringify({ ...row, positive_rubric: ['States 288'] })],
   ])('names the line and the field: %s', (message, text) => {
-    expect(() => readRowFile(text, 'rows.jsonl')).toThrow(message);
+    expect(() => readRowFile(text, 'rows.jsonl', true)).toThrow(message);
   });
 
   it('may have 256 tokens a row, and not one more', () => {

@@ -1,22 +1,21 @@
 """A small transformer as a policy: imitates targets, samples answers, and learns from advantages, on a CPU.
 
-The process reads one JSON object a line from standard input and answers each with one line. `call` names the method of
-`Policy`, and the other fields are its arguments. An exception ends the process. Token 0 is padding, 1 starts an answer,
-2 ends it. Each prompt is encoded once for all of its answers. The same calls give the same numbers on one machine.
+Its calls are the methods of `Policy` (calls.py). Token 0 is padding, 1 starts an answer, 2 ends it. Each prompt is
+encoded once for all of its answers. The same calls give the same numbers on one machine.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import math
 import os
-import sys
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from calls import answer_calls
 
 PADDING, START, END = 0, 1, 2
 Params = dict[str, Any]
@@ -302,14 +301,5 @@ def _sample(params, prompts, sources, key, heads, samples, length):  # type: ign
     return jnp.moveaxis(drawn, 0, -1)
 
 
-def main() -> None:
-    """Answers the calls of standard input."""
-    policy = Policy()
-    calls = {name: getattr(policy, name) for name in ("open", "save", "load", "imitate", "sample", "learn")}
-    for line in sys.stdin:
-        arguments = json.loads(line)
-        print(json.dumps(calls[arguments.pop("call")](**arguments)), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    answer_calls(Policy())
