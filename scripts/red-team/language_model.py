@@ -18,7 +18,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from calls import answer_calls
 
 #: Answers whose gradient is computed at once; more need more memory.
-ANSWERS_AT_ONCE = 32
+ANSWERS_AT_ONCE = 16
 #: Longer gradients are scaled to this norm.
 LARGEST_NORM = 1.0
 
