@@ -37,7 +37,7 @@ async function printModelRuns(): Promise<void> {
   for (const { name, wrong } of MODEL_RUNS) {
     const { alerts } = alertsOf(await readAlertRun(name));
     const found = alerts.map(({ rule, since }) => `\`${rule}\` ${since}`);
-    console.log(`| ${name} | ${wrong.map(({ from }) => from).join()} | ${found.join(', ') || 'none'} |`);
+    console.log(`| ${name} | ${wrong.map(({ from }) => from).join() || 'never'} | ${found.join(', ') || 'none'} |`);
   }
 }
 
@@ -129,10 +129,10 @@ function setupText(
  * replacement.
  */
 async function printResampled(): Promise<void> {
-  for (const { name, wrong } of MODEL_RUNS) {
+  for (const { name, wrong, fitted } of MODEL_RUNS) {
     const onset = Math.min(...wrong.map(({ from }) => from));
     // A window to compare with is needed before the policy turns.
-    if (onset <= 8) continue;
+    if (!fitted || onset <= 8) continue;
     const { recipe, groups } = await readAlertRun(name);
     const before = groups.filter(([row]) => row?.step != null && row.step < onset);
     const steps = [...Map.groupBy(before, ([row]) => row?.step ?? -1).values()];

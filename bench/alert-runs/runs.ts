@@ -16,12 +16,21 @@ const wrongSpanSchema = z.strictObject({ what: z.enum(FAULTS), from: z.int(), un
 export type WrongSpan = Readonly<z.infer<typeof wrongSpanSchema>>;
 
 /** A run of a language model, whose recipe and rows README.md describes. */
-type ModelRun = { readonly name: string; readonly wrong: readonly WrongSpan[] };
+type ModelRun = {
+  readonly name: string;
+  readonly wrong: readonly WrongSpan[];
+  /** Whether it helped to choose the thresholds. */
+  readonly fitted: boolean;
+};
 
-/** Runs that helped to choose the thresholds. */
 export const MODEL_RUNS: readonly ModelRun[] = [
-  { name: 'honest-1', wrong: [{ what: 'copies', from: 15, until: null }] },
-  { name: 'vacuous', wrong: [{ what: 'paid_for_nothing', from: 0, until: null }] },
+  { name: 'honest-1', wrong: [{ what: 'copies', from: 15, until: null }], fitted: true },
+  { name: 'vacuous', wrong: [{ what: 'paid_for_nothing', from: 0, until: null }], fitted: true },
+  { name: 'lm-citation-only', wrong: [{ what: 'right_fell', from: 7, until: null }], fitted: false },
+  { name: 'lm-balanced', wrong: [], fitted: false },
+  { name: 'lm-guarded-1', wrong: [], fitted: false },
+  { name: 'lm-guarded-2', wrong: [], fitted: false },
+  { name: 'lm-guarded-3', wrong: [], fitted: false },
 ];
 
 const redTeamRunSchema = z.strictObject({
