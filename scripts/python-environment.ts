@@ -21,6 +21,8 @@ export type PythonEnvironment = {
   readonly folder: string;
   /** Path of the file with the pinned packages. Another content is another environment. */
   readonly requirements: string;
+  /** Path of the file with pinned packages that are installed last, without what they depend on. */
+  readonly withoutDependencies?: string;
   /** The oldest minor version of Python 3 that the packages accept, such as 11. */
   readonly oldestMinor: number;
   /** Further options of `pip install`. */
@@ -36,13 +38,16 @@ export function cacheFolder(name: string): string {
   return resolve(base, name);
 }
 
+/** The paths of the files with the environment's pins. */
+export function pinnedIn({ requirements, withoutDependencies }: PythonEnvironment): string[] {
+  return withoutDependencies === undefined ? [requirements] : [requirements, withoutDependencies];
+}
+
 /** Path of the environment's Python, whether it exists or not. */
-export async function pythonPath({ folder, requirements }: PythonEnvironment): Promise<string> {
-  const digest = createHash('sha256')
-    .update(await readFile(requirements))
-    .digest('hex')
-    .slice(0, 8);
-  const environment = join(cacheFolder(folder), `python-${digest}`);
+export async function pythonPath(wanted: PythonEnvironment): Promise<string> {
+  const hash = createHash('sha256');
+  for (const path of pinnedIn(wanted)) hash.update(await readFile(path));
+  const environment = join(cacheFolder(wanted.folder), `python-${hash.digest('hex').slice(0, 8)}`);
   return process.platform === 'win32' ? join(environment, 'Scripts', 'python.exe') : join(environment, 'bin', 'python');
 }
 
@@ -65,6 +70,8 @@ export async function ensurePython(wanted: PythonEnvironment, say: (text: string
       await step(system, ['-m', 'venv', environment]);
       const options = ['--quiet', '--disable-pip-version-check', ...(wanted.pipOptions ?? [])];
       await step(python, ['-m', 'pip', 'install', ...options, '-r', wanted.requirements]);
+      if (wanted.withoutDependencies !== undefined)
+        await step(python, ['-m', 'pip', 'install', ...options, '--no-deps', '-r', wanted.withoutDependencies]);
       // An environment is not relocatable, so a marker tells a complete one.
       await mkdir(`${complete}.part`, { recursive: true });
       await rename(`${complete}.part`, complete);

@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { pageWith } from '../bench/hacks/page.ts';
 import { freePort, startLocalWorker } from './local-worker.ts';
-import { ensurePython } from './python-environment.ts';
+import { ensurePython, pinnedIn } from './python-environment.ts';
 import { ENTRIES, type Entry, environmentOf, pinnedVersion, REAL } from './real/entries.ts';
 import { REPORT, type Report, readReport, realList } from './real/report.ts';
 
@@ -107,8 +107,11 @@ async function runEntry(entry: Entry, variables: Readonly<Record<string, string>
 
 /** Raises each pin of an entry to the newest version that pip offers. */
 async function raisePins(entry: Entry): Promise<void> {
-  const { requirements } = environmentOf(entry);
-  const lines = readFileSync(requirements, 'utf8').split('\n');
+  for (const path of pinnedIn(environmentOf(entry))) await raisePinsOf(path, entry);
+}
+
+async function raisePinsOf(path: string, entry: Entry): Promise<void> {
+  const lines = readFileSync(path, 'utf8').split('\n');
   const raised = lines.map(async (line) => {
     const [, name] = /^([\w.-]+)==/.exec(line) ?? [];
     if (name === undefined) return line;
@@ -117,7 +120,7 @@ async function raisePins(entry: Entry): Promise<void> {
     const [, newest] = /\(([^)]+)\)/.exec(stdout) ?? [];
     return newest === undefined ? line : `${name}==${newest}`;
   });
-  writeFileSync(requirements, (await Promise.all(raised)).join('\n'));
+  writeFileSync(path, (await Promise.all(raised)).join('\n'));
 }
 
 /** The end of an output: a framework's traceback can have thousands of lines. */

@@ -1,7 +1,7 @@
 /** The packages of `npm run test:real`: a row each; its pins and its program are in test/real/NAME. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { PythonEnvironment } from '../python-environment.ts';
+import { type PythonEnvironment, pinnedIn } from '../python-environment.ts';
 
 export const REAL = resolve(import.meta.dirname, '../../test/real');
 
@@ -13,6 +13,8 @@ export type Entry = {
   /** The oldest minor version of Python 3 that the pins accept. */
   readonly oldestMinor: number;
   readonly pipOptions?: readonly string[];
+  /** Whether no-deps.txt pins packages that are installed without what they depend on. */
+  readonly noDeps?: boolean;
   /** What a first run downloads and keeps on Linux x64, and how long that takes. */
   readonly download: string;
   /** The page whose example runs. */
@@ -20,6 +22,29 @@ export type Entry = {
 };
 
 export const ENTRIES: readonly Entry[] = [
+  {
+    name: 'verl',
+    package: 'verl',
+    oldestMinor: 10,
+    download: '6.3 GB on disk, five minutes',
+    page: 'docs/trainers/verl.md',
+  },
+  {
+    name: 'trl',
+    package: 'trl',
+    oldestMinor: 11,
+    noDeps: true,
+    download: '6.0 GB on disk, five minutes',
+    page: 'docs/trainers/trl.md',
+  },
+  {
+    name: 'openrlhf',
+    package: 'openrlhf',
+    oldestMinor: 10,
+    noDeps: true,
+    download: '5.4 GB on disk, five minutes; three minutes of retries',
+    page: 'docs/trainers/openrlhf.md',
+  },
   {
     name: 'inspect-ai',
     package: 'inspect-ai',
@@ -101,9 +126,10 @@ export const ENTRIES: readonly Entry[] = [
   },
 ];
 
-export function environmentOf({ name, oldestMinor, pipOptions = [], download }: Entry): PythonEnvironment {
+export function environmentOf({ name, oldestMinor, pipOptions = [], noDeps, download }: Entry): PythonEnvironment {
   return {
     pipOptions,
+    ...(noDeps ? { withoutDependencies: join(REAL, name, 'no-deps.txt') } : {}),
     user: name,
     folder: join('real', name),
     requirements: join(REAL, name, 'requirements.txt'),
@@ -112,10 +138,10 @@ export function environmentOf({ name, oldestMinor, pipOptions = [], download }: 
   };
 }
 
-/** The pinned version of the entry's package. @throws Error if its requirements do not pin it. */
+/** The pinned version of the entry's package. @throws Error if its files do not pin it. */
 export function pinnedVersion(entry: Entry): string {
-  const pins = readFileSync(environmentOf(entry).requirements, 'utf8').split('\n');
+  const pins = pinnedIn(environmentOf(entry)).flatMap((path) => readFileSync(path, 'utf8').split('\n'));
   const pin = pins.find((line) => line.startsWith(`${entry.package}==`));
-  if (pin === undefined) throw new Error(`${entry.name}: requirements.txt does not pin ${entry.package}`);
+  if (pin === undefined) throw new Error(`${entry.name}: no file of pins has ${entry.package}`);
   return pin.slice(entry.package.length + 2).trim();
 }
