@@ -1,4 +1,4 @@
-"""The protocol between the red team and a policy: one JSON object a line on standard input, one line for each answer."""
+"""How the red team calls a policy: one JSON object a line on standard input, one line for each answer."""
 
 from __future__ import annotations
 

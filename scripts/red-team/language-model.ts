@@ -1,11 +1,10 @@
 /** A language model of transformers as the policy (language_model.py): it reads and writes text. */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { type Imitation, type Policy, type Update, updateSchema } from './policy.ts';
-import { PolicyProcess } from './policy-process.ts';
+import { PolicyProcess, PythonPolicy } from './policy-process.ts';
 import type { Row } from './rows.ts';
 import { type CitationStyle, cited } from './style.ts';
 
@@ -24,7 +23,7 @@ const LEARNING_RATE = 3e-5;
 const answersSchema = z.strictObject({ answers: z.array(z.array(z.string())) });
 const openedSchema = z.strictObject({ parameters: z.int() });
 
-export class LanguageModel implements Policy {
+export class LanguageModel extends PythonPolicy implements Policy {
   readonly identity: Readonly<Record<string, unknown>>;
   readonly extension = '.pt';
   // A state of 135 million parameters is 1.6 GB.
@@ -38,11 +37,10 @@ export class LanguageModel implements Policy {
     learningRate: () => LEARNING_RATE,
   };
 
-  readonly #process: PolicyProcess;
   readonly #style: CitationStyle;
 
   private constructor(process: PolicyProcess, style: CitationStyle, identity: Readonly<Record<string, unknown>>) {
-    this.#process = process;
+    super(process);
     this.#style = style;
     this.identity = identity;
   }
@@ -56,32 +54,16 @@ export class LanguageModel implements Policy {
     });
     await process.call('open', { model, answer_tokens }, openedSchema);
     const example = promptOf({ question: '', sources: [''], facts: [], positive: [], negative: [] }, style);
-    return new LanguageModel(process, style, { model: await nameOf(model), answer_tokens, example });
+    return new LanguageModel(process, style, { model: await identityOf(model), answer_tokens, example });
   }
 
   imitate(rows: readonly Row[], targets: readonly string[], learning_rate: number): Promise<Update> {
-    return this.#process.call('imitate', { prompts: this.#prompts(rows), targets, learning_rate }, updateSchema);
+    return this.process.call('imitate', { prompts: this.#prompts(rows), targets, learning_rate }, updateSchema);
   }
 
   async sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<string[][]> {
     const given = { prompts: this.#prompts(rows), samples, seed, step };
-    return (await this.#process.call('sample', given, answersSchema)).answers;
-  }
-
-  learn(advantages: readonly (readonly number[])[], learning_rate: number): Promise<Update> {
-    return this.#process.call('learn', { advantages, learning_rate }, updateSchema);
-  }
-
-  save(file: string): Promise<void> {
-    return this.#process.save(file);
-  }
-
-  load(file: string, optimizer: boolean): Promise<void> {
-    return this.#process.load(file, optimizer);
-  }
-
-  close(): void {
-    this.#process.close();
+    return (await this.process.call('sample', given, answersSchema)).answers;
   }
 
   #prompts(rows: readonly Row[]): string[] {
@@ -100,11 +82,11 @@ function promptOf({ question, sources }: Row, style: CitationStyle): string {
   ].join('\n');
 }
 
-/** A folder is named by its configuration, so that another model in the same place is another one. */
-async function nameOf(model: string): Promise<string> {
-  const configuration = join(resolve(model), 'config.json');
-  if (!existsSync(configuration)) return model;
-  return createHash('sha256')
-    .update(await readFile(configuration))
-    .digest('hex');
+/** A folder with the sizes and times of its files, so that other weights in the same place are another model. */
+async function identityOf(model: string): Promise<unknown> {
+  const folder = resolve(model);
+  if (!existsSync(join(folder, 'config.json'))) return model;
+  const names = (await readdir(folder)).sort();
+  const files = await Promise.all(names.map(async (name) => ({ name, file: await stat(join(folder, name)) })));
+  return [folder, ...files.map(({ name, file: { size, mtimeMs } }) => [name, size, mtimeMs])];
 }

@@ -1,7 +1,7 @@
 """A language model of transformers as a policy: imitates answers, samples them, and learns from advantages.
 
-Its calls are the methods of `Policy` (calls.py). On a GPU it writes and learns in bfloat16, with weights in 32 bits. The
-same calls give the same numbers on one machine, on a GPU only nearly so.
+Its calls are the methods of `Policy` (calls.py). On a GPU it writes and learns in bfloat16, with weights in 32 bits.
+The same calls give the same numbers on one machine, on a GPU only nearly so.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Policy:
         return {}
 
     def load(self, file: str, optimizer: bool) -> dict[str, Any]:
-        """Reads a saved file of the same model. Without `optimizer`, AdamW starts anew."""
+        """Reads a saved file of the same model. Without `optimizer`, its state of AdamW is left out."""
         stored = torch.load(file, map_location=self.device, weights_only=True)
         self.model.load_state_dict(stored["model"])
         self._forget()

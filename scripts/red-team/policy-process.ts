@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { RunError } from '../../cli/shared/exit.ts';
+import { type Update, updateSchema } from './policy.ts';
 
 const emptySchema = z.strictObject({});
 
@@ -36,16 +37,33 @@ export class PolicyProcess {
     return schema.parse(JSON.parse(line.value));
   }
 
-  async save(file: string): Promise<void> {
-    await this.call('save', { file }, emptySchema);
-  }
-
-  async load(file: string, optimizer: boolean): Promise<void> {
-    await this.call('load', { file, optimizer }, emptySchema);
-  }
-
   /** Ends the process. */
   close(): void {
     this.#process.kill();
+  }
+}
+
+/** What every policy in Python answers in the same way. */
+export abstract class PythonPolicy {
+  protected readonly process: PolicyProcess;
+
+  protected constructor(process: PolicyProcess) {
+    this.process = process;
+  }
+
+  learn(advantages: readonly (readonly number[])[], learningRate: number): Promise<Update> {
+    return this.process.call('learn', { advantages, learning_rate: learningRate }, updateSchema);
+  }
+
+  async save(file: string): Promise<void> {
+    await this.process.call('save', { file }, emptySchema);
+  }
+
+  async load(file: string, optimizer: boolean): Promise<void> {
+    await this.process.call('load', { file, optimizer }, emptySchema);
+  }
+
+  close(): void {
+    this.process.close();
   }
 }

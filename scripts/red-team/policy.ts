@@ -40,7 +40,7 @@ export type Policy = {
   learn(advantages: readonly (readonly number[])[], learningRate: number): Promise<Update>;
   /** Writes the weights and the optimizer to a file. */
   save(file: string): Promise<void>;
-  /** Reads a saved file; without `optimizer`, the optimizer starts anew. */
+  /** Reads a saved file; without `optimizer`, its optimizer is left out. */
   load(file: string, optimizer: boolean): Promise<void>;
   /** Ends its process. */
   close(): void;

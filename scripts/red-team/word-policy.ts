@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Imitation, type Policy, type Update, updateSchema } from './policy.ts';
-import { PolicyProcess } from './policy-process.ts';
+import { PolicyProcess, PythonPolicy } from './policy-process.ts';
 import { batchOf, MAX_SOURCES, promptTexts } from './prompts.ts';
 import { type Row, rowTexts } from './rows.ts';
 import type { CitationStyle } from './style.ts';
@@ -35,7 +35,7 @@ const SHORT_TARGET_TOKENS = 20;
 const answersSchema = z.strictObject({ answers: z.array(z.array(z.array(z.int()))) });
 const openedSchema = z.strictObject({ parameters: z.int() });
 
-export class WordPolicy implements Policy {
+export class WordPolicy extends PythonPolicy implements Policy {
   readonly identity: Readonly<Record<string, unknown>>;
   readonly extension = '.npz';
   readonly savedEvery = 10;
@@ -52,11 +52,10 @@ export class WordPolicy implements Policy {
     },
   };
 
-  readonly #process: PolicyProcess;
   readonly #vocabulary: Vocabulary;
 
   private constructor(process: PolicyProcess, vocabulary: Vocabulary, shape: object) {
-    this.#process = process;
+    super(process);
     this.#vocabulary = vocabulary;
     this.identity = { shape, tokens: vocabulary.tokens };
   }
@@ -82,28 +81,12 @@ export class WordPolicy implements Policy {
     const isShort = encoded.every(({ length }) => length < SHORT_TARGET_TOKENS);
     const batch = batchOf(rows, this.#vocabulary, isShort ? SHORT_TARGET_TOKENS : ANSWER_TOKENS);
     const groups = encoded.map((one) => [one]);
-    return this.#process.call('imitate', { ...batch, targets: groups, learning_rate }, updateSchema);
+    return this.process.call('imitate', { ...batch, targets: groups, learning_rate }, updateSchema);
   }
 
   async sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<string[][]> {
     const batch = batchOf(rows, this.#vocabulary, ANSWER_TOKENS);
-    const { answers } = await this.#process.call('sample', { ...batch, samples, seed, step }, answersSchema);
+    const { answers } = await this.process.call('sample', { ...batch, samples, seed, step }, answersSchema);
     return answers.map((group) => group.map((ids) => textOf(this.#vocabulary.decode(ids))));
-  }
-
-  learn(advantages: readonly (readonly number[])[], learning_rate: number): Promise<Update> {
-    return this.#process.call('learn', { advantages, learning_rate }, updateSchema);
-  }
-
-  save(file: string): Promise<void> {
-    return this.#process.save(file);
-  }
-
-  load(file: string, optimizer: boolean): Promise<void> {
-    return this.#process.load(file, optimizer);
-  }
-
-  close(): void {
-    this.#process.close();
   }
 }

@@ -77,7 +77,7 @@ class Policy:
         return {}
 
     def load(self, file: str, optimizer: bool) -> dict[str, Any]:
-        """Reads a saved file into an opened policy of the same shape. Without `optimizer`, Adam starts anew."""
+        """Reads a saved file into an opened policy of the same shape. Without `optimizer`, its means are left out."""
         leaves, shape = jax.tree.flatten((self.params, self.moments))
         with np.load(file) as stored:
             read = [jnp.asarray(stored[str(place)]) for place in range(len(leaves))]

@@ -147,7 +147,7 @@ function change(file: string, to: (text: string) => string): void {
   writeFileSync(file, to(readFileSync(file, 'utf8')));
 }
 
-/** Names that each try draws anew. */
+/** Names that are drawn at random in each try. */
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gu;
 
 /** The bundle with the next version of each message. */
