@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import time
 import urllib.request
 from pathlib import Path
 
@@ -81,10 +82,11 @@ class Trainer:
 
     def __init__(self, settings, url, **reward_kwargs):
         self.config = configured(settings, url, **reward_kwargs)
-        # verl names its processes, so that one Ray has them once. They do not search modules where this program does.
-        ray.shutdown()
-        environment = {"env_vars": {"PYTHONPATH": CLIENT}}
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment)
+        # verl names its processes, so a name has to be free. Killing one takes Ray a moment.
+        for name in ray.util.list_named_actors():
+            ray.kill(ray.get_actor(name))
+        while ray.util.list_named_actors():
+            time.sleep(0.1)
         self.rewards = RewardLoopManager(self.config)
 
     def rewards_of(self, *answers, **places):
@@ -109,6 +111,9 @@ def get(path):
 
 Path("aare.json").write_text(json.dumps(ROW))
 documented(PAGE, "to_parquet")
+# Ray's processes do not search modules where this program does.
+environment = {"env_vars": {"PYTHONPATH": CLIENT}}
+ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment)
 
 # The manager, as the V1 trainer calls it, which says step and sample, and as the older one, which does not.
 manager = flags("data.train_files=train.parquet")
