@@ -1,10 +1,11 @@
 /**
- * Finds ids that stand in the text of an answer instead of in a citation: `… in 1937 (S1).`, `Sources: S1, S2`, and ids
+ * Finds ids that stand in the text of an answer instead of in a citation: `… in 1937 (S1).`, `Sources: 1, 2`, and ids
  * that look like those of the sources but are none of them. They cite nothing, so they earn nothing.
  */
-import { isAsciiDigit, isAsciiLetter, LESS_THAN, SLASH } from '../text/characters.ts';
+import { isAsciiDigit, isAsciiLetter, isSpace, LESS_THAN, SLASH } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
 import { idRecogniser, MAX_ID_CHARS } from './id-forms.ts';
+import { isSourcesHeading } from './references.ts';
 import type { Claim, SourceSet } from './types.ts';
 
 /** `indexOf` found nothing. */
@@ -21,7 +22,7 @@ MARKS[0x5f] = DIGIT;
  * The ids in the text of an answer outside the markup of its claims, in time linear in its length.
  *
  * An id is a word with a letter, and a digit or `_`, that is the id of a source, or has the form of one (id-forms.ts). A plain
- * number is never one, because years and counts are not.
+ * number is one only in a last line such as `Sources: 1, 2.`, because years and counts are none.
  *
  * @param answer the content of the answer.
  * @param references places in it that define sources.
@@ -36,8 +37,9 @@ export function idsInProse(
   const found: Span[] = [];
   if (sources.byId.size === 0) return found;
   const isId = idRecogniser(sources);
+  const parts = proseOf(answer, claims, references);
   let close = 0;
-  for (const { start, end } of proseOf(answer, claims, references)) {
+  for (const { start, end } of parts) {
     let wordFrom = start;
     for (let at = start; at < end; at++) {
       const code = text.charCodeAt(at);
@@ -65,7 +67,27 @@ export function idsInProse(
       }
     }
   }
-  return found;
+  return [...found, ...listedNumbers(text, parts.at(-1), sources)];
+}
+
+/** The numbers of sources behind a heading of sources, if the answer ends with them. */
+function listedNumbers(text: string, last: Span | undefined, { byId }: SourceSet): Span[] {
+  if (last === undefined) return [];
+  const numbers: Span[] = [];
+  let at = last.end;
+  while (at > last.start) {
+    const before = text.charCodeAt(at - 1);
+    if (isAsciiDigit(before)) {
+      const end = at;
+      while (at > last.start && isAsciiDigit(text.charCodeAt(at - 1))) at--;
+      numbers.push({ start: at, end });
+    } else if (isSpace(before) || ',;.&'.includes(text.charAt(at - 1))) at--;
+    else if (at - 4 >= last.start && text.startsWith(' and', at - 4)) at -= 3;
+    else break;
+  }
+  const heading = text.slice(Math.max(last.start, text.lastIndexOf('\n', at - 1) + 1), at);
+  if (!isSourcesHeading(heading)) return [];
+  return numbers.reverse().filter(({ start, end }) => byId.has(text.slice(start, end)));
 }
 
 /** The parts of the answer that are no markup of a claim, in order. */

@@ -22,6 +22,8 @@ describe('an id in prose', () => {
     ['in brackets', ['S1', 'S2'], 'It opened in 1937 (S1).', ['S1']],
     ['after a mark that begins no tag', ['S1'], 'It opened < S1 > and a<S1.', ['S1', 'S1']],
     ['in a line of sources', ['S1', 'S2'], 'It opened in 1937.\nSources: S1, S2', ['S1', 'S2']],
+    ['a number in a last line of sources', ['1', '2'], 'It opened in 1937.\n\nSources: 1 and 2.', ['1', '2']],
+    ['a number below a heading of sources', ['1', '2'], 'It opened in 1937.\n\n**Quellen:**\n1, 7\n', ['1']],
     ['invented', ['S1', 'S2'], 'It opened in 1937 (S12).', ['S12']],
     ['inside a claim', ['S1'], '<snippet id=S1>It opened in 1937, says S1.</snippet>', ['S1']],
     ['beside a citation', ['S1'], '<snippet id=S1>It opened.</snippet> See S1: and S1-', ['S1', 'S1']],
@@ -35,6 +37,12 @@ describe('an id in prose', () => {
 
   it.each([
     ['years', ['1', '2'], 'It opened in 1937 with 2 lanes.'],
+    ['a line of sources before other text', ['1', '2'], 'Sources: 1, 2.\nIt opened in 1937.'],
+    ['a last line of another heading', ['1', '2'], 'It opened in 1937.\nLanes: 2.'],
+    ['a last line with words', ['1', '2'], 'It opened in 1937.\nSources: the pages 1, 2.'],
+    ['a last line of numbers alone', ['1', '2'], 'It has these lanes:\n1, 2'],
+    ['a last line of a year', ['1', '2'], 'It opened.\nSources: 1937.'],
+    ['numbers that end a sentence', ['1', '2'], 'It has two sources and 2'],
     ['other codes', ['S1', 'S2'], 'An A380 took vitamin B12 and 5G from the W3C in H2O.'],
     ['numbers that are much longer', ['S1'], 'Route S1234 is closed.'],
     ['words of code', ['doc_1', 'web:3'], 'Call my_function and web_search.'],
@@ -56,12 +64,14 @@ describe('an id in prose', () => {
 
   it('is not seen in the markers of a marker grammar', () => {
     expect(found(['S1'], 'It opened [S1]. It closed (S1).', 'bracket')).toEqual(['S1']);
+    expect(found(['1', '2'], 'It opened [1].\nSources: [2]', 'bracket')).toEqual([]);
+    expect(found(['1', '2'], 'It opened [1].\nSources: 2', 'bracket')).toEqual(['2']);
   });
 
   it('is found in linear time', () => {
     const sources = sourcesFromList([{ id: 'S1', text: 'x' }]);
     const parsed = (size: number) => {
-      const text = `<answer>${'S1 A_b-1:2 <b '.repeat(size)}</answer>`;
+      const text = `<answer>${'S1 A_b-1:2 <b '.repeat(size)}\nSources:${' 1 and'.repeat(size)} 1</answer>`;
       return { text, ...parseResponse(text, sources) };
     };
     expectLinear(
