@@ -239,6 +239,11 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./commands/score/run.ts')).scoreCommand,
   },
   {
+    name: 'view',
+    summary: 'Show a file in the dashboard: its answers with marked claims, rewards and findings.',
+    load: async () => (await import('./commands/view/run.ts')).viewCommand,
+  },
+  {
     name: 'verify',
     summary: 'Verify the citations of responses, without a judge or a recipe.',
     load: async () => (await import('./commands/verify/run.ts')).verifyCommand,

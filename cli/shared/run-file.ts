@@ -16,6 +16,22 @@ import { RunError, UsageError } from './exit.ts';
 import { readError } from './input.ts';
 import { readLines } from './lines.ts';
 
+/** The id of the run, if the first line is that of an exported run; `null` = the file holds something else. */
+export async function runOfFile(path: string): Promise<string | null> {
+  const stream = createReadStream(path);
+  try {
+    for await (const { content } of readLines(stream, MAX_RUN_IMPORT_LINE_BYTES)) {
+      const read = content.ok ? readRunLine(content.text) : null;
+      return read?.ok === true && read.line.kind === 'run' ? read.line.id : null;
+    }
+    return null;
+  } catch (error) {
+    throw readError(path, error);
+  } finally {
+    stream.destroy();
+  }
+}
+
 /** The recipes of the run, which come before its rollouts. @throws UsageError or RunError for a wrong file. */
 export async function recipesOfFile(
   path: string,

@@ -18,6 +18,8 @@ const COMMAND_MS = 120_000;
 /** Started as in a terminal of its own; the output tells that the Worker is ready. */
 const STAYS = /^npm run dev(?! --)\b/u;
 const READY = /dashboard is at http/u;
+/** Stays too; the newcomer looks at its page, and ends it. */
+const SHOWS = /^npx citeward view\b/u;
 /** It warns, with exit status 3, of cheap answers that the recipe pays for. */
 const WARNS = /^npx citeward recipe probe\b/u;
 
@@ -77,6 +79,11 @@ it('follows the README', { timeout: INSTALL_MS + 6 * COMMAND_MS }, async () => {
       continue;
     }
     if (text.startsWith('npm test')) continue;
+    if (SHOWS.test(text)) {
+      const shown = await startInBackground(text, /http:\S+#\/runs\/rollouts\/0/u, shell, COMMAND_MS);
+      await shown.stop();
+      continue;
+    }
     const [ran] = await runCommands([text.replaceAll('127.0.0.1:8799', address)], shell, INSTALL_MS);
     expect(ran?.status, `${place}\n${ran?.output}`).toBe(WARNS.test(text) ? 3 : 0);
     const printed = ran?.output ?? '';

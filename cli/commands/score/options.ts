@@ -59,12 +59,17 @@ export function runPlaces(flags: Flags): ((fields: Fields) => Fields) | null {
   }
   if (step === null) throw new UsageError('--run needs --step', 'Give the training step of the rollouts too.');
   if (flags.text('url') === null) throw new UsageError('--run: only a Worker records runs', 'Give its --url.');
+  const placeOf = groupPlaces();
+  return (fields) => ({ ...fields, run: { ...placeOf(fields), id, step }, ...(store_text ? { store_text } : {}) });
+}
+
+/**
+ * Gives each row its place in a run, called in the order of the rows: that of its own `run`; other rows with the same
+ * question form a group.
+ */
+export function groupPlaces(): (fields: Fields) => Fields {
   const groups = new Map<string, { readonly group: number; samples: number }>();
-  return (fields) => ({
-    ...fields,
-    run: { ...placeOf(fields, groups), id, step },
-    ...(store_text ? { store_text } : {}),
-  });
+  return (fields) => placeOf(fields, groups);
 }
 
 function placeOf({ run, question }: Fields, groups: Map<string, { readonly group: number; samples: number }>): Fields {

@@ -4,14 +4,20 @@ import { parseEnv } from 'node:util';
 import { MAX_PROCESSES } from '../../../serve/processes.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
-import type { Flags } from '../../shared/flags.ts';
+import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { readTextFile } from '../../shared/input.ts';
 import { CITEWARD } from '../../shared/program.ts';
 
 export const DEFAULT_PORT = 8799;
-const MAX_PORT = 65_535;
-const DEFAULT_HOST = '127.0.0.1';
+export const MAX_PORT = 65_535;
+export const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_STATE = '.citeward/serve';
+
+/** The flags of the settings of a Worker that runs on this machine. */
+export const SETTINGS_FLAGS: readonly FlagDescription[] = [
+  { name: 'settings', kind: 'text', value: 'FILE', help: 'File of settings, as NAME=value lines.' },
+  { name: 'var', kind: 'list', value: 'NAME=VALUE', help: 'One setting; it overrides the file. May be repeated.' },
+];
 
 export const serveSyntax: CommandSyntax = {
   usage: ['serve [flags]'],
@@ -19,12 +25,11 @@ export const serveSyntax: CommandSyntax = {
     { name: 'port', kind: 'text', value: 'N', help: `Port to listen on (default ${DEFAULT_PORT}; 0 = a free one).` },
     { name: 'host', kind: 'text', value: 'ADDRESS', help: `Address to listen on (default ${DEFAULT_HOST}).` },
     { name: 'state', kind: 'text', value: 'DIR', help: `Folder that keeps the data (default ${DEFAULT_STATE}).` },
-    { name: 'settings', kind: 'text', value: 'FILE', help: 'File of settings, as NAME=value lines.' },
     {
       ...{ name: 'processes', kind: 'text', value: 'N' },
       help: `Processes of workerd, each with one thread (default 1; at most ${MAX_PROCESSES}).`,
     },
-    { name: 'var', kind: 'list', value: 'NAME=VALUE', help: 'One setting; it overrides the file. May be repeated.' },
+    ...SETTINGS_FLAGS,
   ],
   details: [
     'Runs the Worker on this machine, without an account. It needs the package workerd.',
@@ -49,17 +54,21 @@ export type ServeOptions = {
 export async function readServeOptions(flags: Flags, defaults: Partial<ServeOptions> = {}): Promise<ServeOptions> {
   const [extra] = flags.positionals;
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`, `See: ${CITEWARD} help serve`);
-  const file = flags.text('settings');
   return {
     host: flags.text('host') ?? defaults.host ?? DEFAULT_HOST,
     port: flags.count('port', { min: 0, max: MAX_PORT }) ?? defaults.port ?? DEFAULT_PORT,
     processes: flags.count('processes', { min: 1, max: MAX_PROCESSES }) ?? defaults.processes ?? 1,
     state: resolve(flags.text('state') ?? defaults.state ?? DEFAULT_STATE),
-    settings: {
-      ...defaults.settings,
-      ...(file === null ? {} : settingsOfText(await readTextFile(file), file)),
-      ...settingsOfFlags(flags.list('var')),
-    },
+    settings: { ...defaults.settings, ...(await readSettings(flags)) },
+  };
+}
+
+/** Reads SETTINGS_FLAGS. @throws UsageError */
+export async function readSettings(flags: Flags): Promise<Record<string, string>> {
+  const file = flags.text('settings');
+  return {
+    ...(file === null ? {} : settingsOfText(await readTextFile(file), file)),
+    ...settingsOfFlags(flags.list('var')),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { RunDetail, RunRollout } from '../../../src/wire/runs.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { callApi, type Reply, runPath } from '../api/call.ts';
-import type { RolloutPlace } from './place.ts';
+import { NATURAL, type RolloutPlace } from './place.ts';
 
 /** A rollout with what is stored beside its row. */
 export type DetailedRollout = Omit<RunRollout, 'detail'> & {
@@ -43,9 +43,6 @@ export async function loadRollout(place: RolloutPlace, signal: AbortSignal): Pro
     value: { rollout: own.value.rollouts[0] ?? null, group: inOrder, recipes: described.value.recipes },
   };
 }
-
-/** Orders `sample 2` before `sample 10`, as people do. */
-const NATURAL = new Intl.Collator('en', { numeric: true });
 
 type Selection = { readonly step: string; readonly group?: string };
 

@@ -13,6 +13,9 @@ export type RolloutPlace = {
   readonly sample: string;
 };
 
+/** Orders `sample 2` before `sample 10`, as people do. */
+export const NATURAL = new Intl.Collator('en', { numeric: true });
+
 export function stepText(step: number | null): string {
   return step === null ? NO_STEP : String(step);
 }

@@ -101,7 +101,7 @@ function GroupHead({ group: { group, question, rollouts, standings } }: { group:
           ? plural(samples.length, 'sample')
           : `${rollouts.length} of ${plural(samples.length, 'sample')}`}
         {mean === null ? '' : ` · mean ${columnText(mean)}`}
-        {degenerate === null ? '' : ` · no training signal: ${degenerate}`}
+        {degenerate === null || samples.length === 1 ? '' : ` · no training signal: ${degenerate}`}
       </span>
       {question !== null && <p class="group-question">{question}</p>}
     </>

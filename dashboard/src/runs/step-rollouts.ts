@@ -4,6 +4,7 @@ import type { AdvantagePreset } from '../../../src/scoring/advantage-presets.ts'
 import type { RunRollout } from '../../../src/wire/runs.ts';
 import type { Replayed, ReplayedScore } from '../recipe/use-replayed.ts';
 import { type GroupStandings, groupStandings, type Standing } from './group-standings.ts';
+import { NATURAL } from './place.ts';
 
 /** A rollout with its standing. The fields of `rollout` are those of the ledger. */
 export type ShownRollout = {
@@ -21,7 +22,7 @@ export type ShownGroup = {
   readonly rollouts: readonly ShownRollout[];
 };
 
-/** The groups in the order of the rollouts; each with all of its samples, on which advantages depend. */
+/** The groups in the order of their names; each with all of its samples, on which advantages depend. */
 export function shownGroups(
   rollouts: readonly RunRollout[],
   preset: AdvantagePreset,
@@ -43,7 +44,8 @@ export function shownGroups(
 }
 
 function groupsOf(rollouts: readonly RunRollout[]): RunRollout[][] {
-  return [...Map.groupBy(rollouts, ({ group }) => group).values()];
+  const groups = [...Map.groupBy(rollouts, ({ group }) => group)];
+  return groups.sort(([one], [other]) => NATURAL.compare(one, other)).map(([, rows]) => rows);
 }
 
 /** The rollouts of the groups that are loaded to their end. @param isWhole whether the step is. */

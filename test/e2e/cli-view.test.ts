@@ -1,0 +1,117 @@
+/** `citeward view FILE` as a process: the file's answers are in the dashboard of a Worker that ends with the command. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BUNDLED_CLI, citeward, root } from './processes.ts';
+
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'citeward-view-test-'));
+});
+
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type View = {
+  readonly address: URL;
+  /** Ends it as Ctrl-C does, and checks that it leaves no data. */
+  readonly end: () => Promise<void>;
+};
+
+/** Shows a file. @returns the address that it prints, once there is something to see. */
+async function view(...args: readonly string[]): Promise<View> {
+  const temporary = mkdtempSync(join(folder, 'tmp-'));
+  const child = spawn(process.execPath, [resolve(root, BUNDLED_CLI), 'view', ...args], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  const lines = createInterface({ input: child.stdout });
+  const address = await Promise.race([
+    once(lines, 'line').then(([line]) => String(line)),
+    once(child, 'exit').then(() => ''),
+  ]);
+  if (!URL.canParse(address)) throw new Error(`citeward view showed nothing: ${address}\n${log}`);
+  return {
+    address: new URL(address),
+    async end() {
+      child.kill('SIGINT');
+      const [code] = await once(child, 'exit');
+      expect(code, log).toBe(130);
+      expect(readdirSync(temporary).filter((name) => name.startsWith('citeward-'))).toEqual([]);
+    },
+  };
+}
+
+type Shown = { readonly rollouts: readonly Readonly<Record<string, unknown>>[] };
+
+async function rollouts(address: URL, run: string, step: number): Promise<Shown['rollouts']> {
+  const reply = await fetch(new URL(`/v1/runs/${run}/rollouts?step=${step}&detail=true&limit=20`, address));
+  const shown: Shown = await reply.json();
+  return shown.rollouts;
+}
+
+const rows = readFileSync(resolve(root, 'examples/rollouts.jsonl'), 'utf8')
+  .split('\n')
+  .slice(0, 3)
+  .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+
+test('shows the scored rows of a file, then its export, and leaves nothing behind', async () => {
+  const file = join(folder, 'my results.v2.jsonl');
+  writeFileSync(file, [...rows, rows[0]].map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const { address, end } = await view(file, '--set', 'citation_weight=0.25');
+  expect(address.hash).toBe('#/runs/my-results/0');
+  expect(await (await fetch(address)).text()).toContain('<title>');
+  await expect.poll(async () => (await rollouts(address, 'my-results', 0)).length, { timeout: 60_000 }).toBe(4);
+  const shown = await rollouts(address, 'my-results', 0);
+  const text = { response: rows[0]?.['response'] };
+  expect(shown[0]).toMatchObject({ group: '0', sample: '0', reward: expect.any(Number), detail: { rollout: text } });
+  expect(shown.map(({ group, sample }) => [group, sample])).toEqual([
+    ['0', '0'],
+    ['0', '1'],
+    ['1', '0'],
+    ['2', '0'],
+  ]);
+  const exported = join(folder, 'run.jsonl');
+  writeFileSync(exported, await (await fetch(new URL('/v1/runs/my-results/export', address))).text());
+  await end();
+
+  const again = await view(exported);
+  expect(again.address.hash).toBe('#/runs/my-results');
+  const imported = await rollouts(again.address, 'my-results', 0);
+  expect(imported.map(({ reward }) => reward)).toEqual(shown.map(({ reward }) => reward));
+  await again.end();
+});
+
+test('a row with a step is shown in its step, and the address is that of the run', async () => {
+  const file = join(folder, 'steps.jsonl');
+  const placed = rows.map((row, step) => ({ ...row, run: { id: 'other', step: step + 4, group: 'g', sample: 0 } }));
+  writeFileSync(file, placed.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const { address, end } = await view(file);
+  expect(address.hash).toBe('#/runs/steps');
+  await expect.poll(async () => (await rollouts(address, 'steps', 6)).length, { timeout: 60_000 }).toBe(1);
+  await end();
+});
+
+test.each([
+  [['view', 'missing.jsonl'], 2, 'no such file: missing.jsonl'],
+  [['view'], 2, 'no input: give a file'],
+  [['view', 'package.json'], 1, 'no row was scored, so there is nothing to show'],
+])('citeward %j ends with %i and says why', async (args, code, message) => {
+  const ended = await citeward(...args);
+  expect([ended.code, ended.stdout]).toEqual([code, '']);
+  expect(ended.stderr).toContain(message);
+});
