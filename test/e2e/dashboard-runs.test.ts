@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRollout } from '../../src/wire/runs.ts';
 import { audit, DESK, PHONE } from './dashboard-browser.ts';
-import { DashboardDeployment, KEY, shoot } from './dashboard-deployment.ts';
+import { DashboardDeployment, example, KEY, requestOf, shoot } from './dashboard-deployment.ts';
 import { INSTALL_MS } from './processes.ts';
 
 const RUN = 'recorded';
@@ -143,17 +143,77 @@ describe('a rollout', () => {
   });
 });
 
+const ROLLOUT_ROWS = 'tbody tr:not(.group-row, .answer-row)';
+
 describe('a step', () => {
+  it('shows the answers with their claims marked: first lines, whole or none', async () => {
+    await deployment.onPage(`#/runs/${RUN}/1`, DESK, async ({ page }) => {
+      const answers = page.getByRole('region', { name: 'Rollouts' }).locator('.answer-row');
+      const first = answers.first();
+      await first.locator('.claim').first().waitFor();
+      expect(await answers.count()).toBe(8);
+      const heightOf = async (): Promise<number> => (await first.boundingBox())?.height ?? 0;
+      const short = await heightOf();
+      expect(await audit(page)).toEqual([]);
+      await page.getByLabel('Answers').selectOption('whole');
+      await expect.poll(heightOf).toBeGreaterThan(2 * short);
+      expect(await first.innerText()).not.toContain('<snippet');
+      await page.getByLabel('Answers').selectOption('hidden');
+      await expect.poll(() => answers.count()).toBe(0);
+    });
+  });
+
+  it('is read with the keys j, k and Enter', async () => {
+    await deployment.onPage(`#/runs/${RUN}/1`, DESK, async ({ page }) => {
+      await page.getByLabel('Read prompt, sample 0').waitFor();
+      const focused = (): Promise<string | null> =>
+        page.evaluate('document.activeElement?.getAttribute("aria-label") ?? null');
+      const rows = page.locator('th.place-id a');
+      const labels = await rows.evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')));
+      for (const [key, at] of [
+        ['j', 0],
+        ['j', 1],
+        ['j', 2],
+        ['k', 1],
+      ] as const) {
+        await page.keyboard.press(key);
+        expect(await focused()).toBe(labels[at]);
+      }
+      await page.keyboard.press('Enter');
+      await page.getByRole('region', { name: 'Recorded reward' }).waitFor();
+    });
+  });
+
+  it('folds a group without signal, and opens it on request', async () => {
+    await deployment.post('/v1/groups', {
+      ...requestOf(example('good-answer')),
+      response: undefined,
+      reasoning: undefined,
+      finish_reason: undefined,
+      responses: [1, 2].map(() => ({ response: 'No answer.' })),
+      run: { id: 'without-signal', step: 2, group: 'same' },
+      store_text: true,
+    });
+    await deployment.onPage('#/runs/without-signal/2', DESK, async ({ page }) => {
+      const rows = page.getByRole('region', { name: 'Rollouts' }).locator(ROLLOUT_ROWS);
+      const open = page.getByRole('button', { name: 'Show 2 samples' });
+      await open.waitFor();
+      expect(await rows.count()).toBe(0);
+      await open.click();
+      expect(await rows.count()).toBe(2);
+    });
+  });
+
   it('shows questions, advantages and findings, filters, sorts and exports what it shows', async () => {
     const rollouts = await rolloutsOf(1);
     await deployment.onPage(`#/runs/${RUN}/1?citation_weight=1`, DESK, async ({ page }) => {
       const table = page.getByRole('region', { name: 'Rollouts' });
       await page.getByText('Replayed with citation_weight 1').waitFor();
       expect(await table.getByText(/^Which|^How|^What|\?$/).count()).toBe(2);
-      expect(await table.locator('tbody tr:not(.group-row)').count()).toBe(8);
+      expect(await table.locator(ROLLOUT_ROWS).count()).toBe(8);
       await shoot(page, 'step');
       await page.getByRole('button', { name: 'Invented ids 2' }).click();
-      expect(await table.locator('tbody tr:not(.group-row)').count()).toBe(2);
+      expect(await table.locator(ROLLOUT_ROWS).count()).toBe(2);
       await page.getByRole('button', { name: 'Invented ids 2' }).click();
       await page.getByLabel('Sort').selectOption('reward');
       const shown = await table.locator('tbody tr td:nth-child(2)').allTextContents();

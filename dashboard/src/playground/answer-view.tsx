@@ -58,6 +58,22 @@ export function AnswerView({ response, verification, states, active, withMarkup,
   );
 }
 
+type MarkedAnswerProps = Pick<AnswerViewProps, 'response' | 'verification' | 'states'>;
+
+/** The answer with its claims marked, to read in a list: nothing in it can be followed. */
+export function MarkedAnswer({ response, verification, states }: MarkedAnswerProps) {
+  return answerSegments(response.length, verification).map(({ claim, pieces }) => {
+    const state = claim === null ? undefined : states[claim];
+    const key = pieces[0]?.start;
+    if (state === undefined) return <Pieces key={key} response={response} pieces={pieces} />;
+    return (
+      <span key={key} class={`claim is-${state.support}`} title={state.text}>
+        <Pieces response={response} pieces={pieces} />
+      </span>
+    );
+  });
+}
+
 function Plain({ response, segment }: { response: string; segment: Segment }) {
   return <Pieces response={response} pieces={segment.pieces} />;
 }

@@ -27,10 +27,9 @@ const PAGE_ROLLOUTS = 200;
 
 /** @throws DOMException (AbortError) when `signal` aborts. */
 export async function loadRollout(place: RolloutPlace, signal: AbortSignal): Promise<Reply<LoadedRollout>> {
-  const { run, step, group, sample } = place;
-  const query = new URLSearchParams({ step, group, sample, detail: 'true', limit: '1' });
+  const { run, step, group } = place;
   const [own, samples, described] = await Promise.all([
-    callApi<Page<DetailedRollout>>(`${runPath(run)}/rollouts?${query}`, { signal }),
+    loadDetail(place, signal),
     loadRollouts(run, { step, group }, signal),
     callApi<RunDetail>(`${runPath(run)}?limit=1`, { signal }),
   ]);
@@ -40,8 +39,18 @@ export async function loadRollout(place: RolloutPlace, signal: AbortSignal): Pro
   const inOrder = [...samples.value].sort((one, other) => NATURAL.compare(one.sample, other.sample));
   return {
     ...own,
-    value: { rollout: own.value.rollouts[0] ?? null, group: inOrder, recipes: described.value.recipes },
+    value: { rollout: own.value, group: inOrder, recipes: described.value.recipes },
   };
+}
+
+/** Loads one rollout; `null` = the run has none there. @throws DOMException (AbortError) when `signal` aborts. */
+export async function loadDetail(
+  { run, step, group, sample }: RolloutPlace,
+  signal: AbortSignal,
+): Promise<Reply<DetailedRollout | null>> {
+  const query = new URLSearchParams({ step, group, sample, detail: 'true', limit: '1' });
+  const page = await callApi<Page<DetailedRollout>>(`${runPath(run)}/rollouts?${query}`, { signal });
+  return page.ok ? { ...page, value: page.value.rollouts[0] ?? null } : page;
 }
 
 type Selection = { readonly step: string; readonly group?: string };

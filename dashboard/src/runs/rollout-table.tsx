@@ -1,11 +1,12 @@
-/** Rollouts as a table: by group with question and mean, or as one sorted list. */
-import { useState } from 'preact/hooks';
+/** Rollouts as a table: by group with question and mean, or as one sorted list; with their answers, if asked for. */
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { columnText, countText, plural } from '../display/number-text.ts';
 import type { Query } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { FindingChips } from './finding-chips.tsx';
 import { advantageText } from './group-table.tsx';
 import { rolloutHref, stepText } from './place.ts';
+import { type AnswersShown, RolloutAnswer } from './rollout-answer.tsx';
 import type { ShownGroup, ShownRollout } from './step-rollouts.ts';
 
 type RolloutTableProps = {
@@ -14,15 +15,20 @@ type RolloutTableProps = {
   /** All rollouts, in the order of the list. */
   rollouts: readonly ShownRollout[];
   hasReplayed: boolean;
+  answers: AnswersShown;
   query: Query;
 };
 
 /** More rows make the page slow. */
 const ROWS_AT_ONCE = 400;
 
-export function RolloutTable({ groups, rollouts, hasReplayed, query }: RolloutTableProps) {
+export function RolloutTable({ groups, rollouts, hasReplayed, answers, query }: RolloutTableProps) {
+  const table = useRef<HTMLTableElement>(null);
+  useLinkKeys(table);
   const [most, setMost] = useState(ROWS_AT_ONCE);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const names = [...new Set(rollouts.flatMap(({ rollout }) => Object.keys(rollout.components)))];
+  const columns = names.length + (hasReplayed ? 6 : 4);
   const row = (one: ShownRollout) => (
     <Row
       key={JSON.stringify([one.rollout.group, one.rollout.sample])}
@@ -30,14 +36,15 @@ export function RolloutTable({ groups, rollouts, hasReplayed, query }: RolloutTa
       names={names}
       hasGroup={groups === null}
       hasReplayed={hasReplayed}
+      answers={answers}
+      columns={columns}
       query={query}
     />
   );
-  const columns = names.length + (hasReplayed ? 6 : 4);
   return (
     <>
       <div class="scroll-x">
-        <table class="list rollouts">
+        <table ref={table} class="list rollouts">
           <thead>
             <tr>
               <th scope="col">{groups === null ? 'Rollout' : 'Sample'}</th>
@@ -62,9 +69,14 @@ export function RolloutTable({ groups, rollouts, hasReplayed, query }: RolloutTa
                 <tr class="group-row">
                   <th scope="rowgroup" colSpan={columns}>
                     <GroupHead group={group} />
+                    {isFolded(group, opened) && (
+                      <button type="button" onClick={() => setOpened(new Set([...opened, group.group]))}>
+                        Show {plural(group.rollouts.length, 'sample')}
+                      </button>
+                    )}
                   </th>
                 </tr>
-                {group.rollouts.map(row)}
+                {isFolded(group, opened) ? null : group.rollouts.map(row)}
               </tbody>
             ))
           )}
@@ -79,6 +91,30 @@ export function RolloutTable({ groups, rollouts, hasReplayed, query }: RolloutTa
       )}
     </>
   );
+}
+
+/** A group without signal teaches nothing, so its samples are shown on request. */
+function isFolded({ group, standings }: ShownGroup, opened: ReadonlySet<string>): boolean {
+  return standings.degenerate !== null && standings.samples.length > 1 && !opened.has(group);
+}
+
+/** `j` and `k` go to the next and the previous rollout of the table; Enter then opens it. */
+function useLinkKeys(table: { readonly current: HTMLTableElement | null }): void {
+  useEffect(() => {
+    const move = (event: KeyboardEvent): void => {
+      const by = event.key === 'j' ? 1 : event.key === 'k' ? -1 : 0;
+      const { activeElement } = document;
+      if (by === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (activeElement?.matches('input, select, textarea') === true) return;
+      const links = [...(table.current?.querySelectorAll<HTMLAnchorElement>('th.place-id a') ?? [])];
+      const at = links.findIndex((link) => link === activeElement);
+      const next = links[at === -1 ? 0 : at + by];
+      next?.focus();
+      next?.scrollIntoView({ block: 'nearest' });
+    };
+    document.addEventListener('keydown', move);
+    return () => document.removeEventListener('keydown', move);
+  }, []);
 }
 
 /** The first groups that together have about `most` rollouts. */
@@ -113,50 +149,67 @@ type RowProps = {
   names: readonly string[];
   hasGroup: boolean;
   hasReplayed: boolean;
+  answers: AnswersShown;
+  columns: number;
   query: Query;
 };
 
-function Row({ shown: { rollout, standing, replayed }, names, hasGroup, hasReplayed, query }: RowProps) {
+function Row({
+  shown: { rollout, standing, replayed },
+  names,
+  hasGroup,
+  hasReplayed,
+  answers,
+  columns,
+  query,
+}: RowProps) {
   const { run, step, group, sample, attempt, reward, reason, components, summary } = rollout;
   const counts = summary?.finding_counts ?? null;
+  const place = { run, step: stepText(step), group, sample };
   return (
-    <tr>
-      <th scope="row" class="place-id">
-        <a
-          href={rolloutHref({ run, step: stepText(step), group, sample }, query)}
-          aria-label={`Read ${group}, sample ${sample}`}
-        >
-          {hasGroup && `${group} · `}
-          {sample}
-        </a>
-        {attempt > 0 && <span class="tag">attempt {attempt + 1}</span>}
-      </th>
-      <td class="number">
-        {reward === null ? (
-          <span class="muted">not scored{reason === null ? '' : `: ${unscoredWords(reason)}`}</span>
-        ) : (
-          <b>{columnText(reward)}</b>
+    <>
+      <tr>
+        <th scope="row" class="place-id">
+          <a href={rolloutHref(place, query)} aria-label={`Read ${group}, sample ${sample}`}>
+            {hasGroup && `${group} · `}
+            {sample}
+          </a>
+          {attempt > 0 && <span class="tag">attempt {attempt + 1}</span>}
+        </th>
+        <td class="number">
+          {reward === null ? (
+            <span class="muted">not scored{reason === null ? '' : `: ${unscoredWords(reason)}`}</span>
+          ) : (
+            <b>{columnText(reward)}</b>
+          )}
+        </td>
+        <td class="number">{advantageText(standing.advantage)}</td>
+        {hasReplayed && (
+          <>
+            <td class="number">{replayed?.reward == null ? 'not scored' : columnText(replayed.reward)}</td>
+            <td class="number">
+              {replayed === null ? 'n/a' : advantageText(replayed.advantage)}
+              {replayed?.hasFlipped === true && <span class="tag">flipped</span>}
+            </td>
+          </>
         )}
-      </td>
-      <td class="number">{advantageText(standing.advantage)}</td>
-      {hasReplayed && (
-        <>
-          <td class="number">{replayed?.reward == null ? 'not scored' : columnText(replayed.reward)}</td>
-          <td class="number">
-            {replayed === null ? 'n/a' : advantageText(replayed.advantage)}
-            {replayed?.hasFlipped === true && <span class="tag">flipped</span>}
+        {names.map((name) => {
+          const value = components[name];
+          return (
+            <td key={name} class="number">
+              {value == null ? 'n/a' : columnText(value)}
+            </td>
+          );
+        })}
+        <td>{counts === null ? <span class="muted">not kept</span> : <FindingChips counts={counts} />}</td>
+      </tr>
+      {answers !== 'hidden' && (
+        <tr class="answer-row">
+          <td colSpan={columns}>
+            <RolloutAnswer place={place} shown={answers} />
           </td>
-        </>
+        </tr>
       )}
-      {names.map((name) => {
-        const value = components[name];
-        return (
-          <td key={name} class="number">
-            {value == null ? 'n/a' : columnText(value)}
-          </td>
-        );
-      })}
-      <td>{counts === null ? <span class="muted">not kept</span> : <FindingChips counts={counts} />}</td>
-    </tr>
+    </>
   );
 }

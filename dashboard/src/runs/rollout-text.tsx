@@ -24,14 +24,8 @@ export function RolloutText({ rollout }: { rollout: DetailedRollout }) {
 }
 
 function Reading({ rollout, draft }: { rollout: DetailedRollout; draft: Draft }) {
-  const report = rollout.detail?.report ?? null;
-  const judged = report !== null && 'claims' in report ? report.claims : null;
-  const verified = useMemo(
-    () => verifyDraft(draft, { grammar: grammarOf(draft), mode: 'full', citations: 'allowed' }),
-    [draft],
-  );
+  const { verified, states } = useMemo(() => verifiedRollout(rollout, draft), [rollout, draft]);
   const claims = verified.ok ? verified.verification.claims : [];
-  const states = useMemo(() => claimStatuses(claims, judged), [claims, judged]);
   const { active, panel, look, follow, leave } = useClaimFocus(claims.length);
   if (!verified.ok) return <StoredFields fields={rollout.detail?.rollout ?? {}} />;
   const { group, sample, run, step } = rollout;
@@ -71,6 +65,14 @@ function Reading({ rollout, draft }: { rollout: DetailedRollout; draft: Draft })
       </section>
     </>
   );
+}
+
+/** The verification of a stored answer, with the status of each claim by the recorded verdicts. */
+export function verifiedRollout(rollout: DetailedRollout, draft: Draft) {
+  const report = rollout.detail?.report ?? null;
+  const judged = report !== null && 'claims' in report ? report.claims : null;
+  const verified = verifyDraft(draft, { grammar: grammarOf(draft), mode: 'full', citations: 'allowed' });
+  return { verified, states: claimStatuses(verified.ok ? verified.verification.claims : [], judged) };
 }
 
 /** A rollout without a `response`, such as a list of messages, is shown as it was sent. */

@@ -11,6 +11,7 @@ import { hrefOf, type Query } from '../navigation/route.ts';
 import { useReplayed } from '../recipe/use-replayed.ts';
 import { JudgedBy } from './judged-by.tsx';
 import { stepTitle } from './place.ts';
+import { ANSWERS_SHOWN, type AnswersShown } from './rollout-answer.tsx';
 import { csvOf, jsonLinesOf } from './rollout-export.ts';
 import { RolloutTable } from './rollout-table.tsx';
 import {
@@ -98,6 +99,8 @@ type RolloutsProps = {
 function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: RolloutsProps) {
   const [filters, setFilters] = useState<ReadonlySet<Filter>>(new Set());
   const [sort, setSort] = useState<Sort>({ by: 'group', isDescending: true });
+  const [answers, setAnswers] = useState<AnswersShown>('first lines');
+  const hasText = groups.some(({ question }) => question !== null);
   const all = useMemo(() => groups.flatMap(({ rollouts }) => rollouts), [groups]);
   const chosen = useMemo(() => filtered(groups, filters), [groups, filters]);
   const rollouts = useMemo(() => sorted(chosen, sort), [chosen, sort]);
@@ -147,6 +150,22 @@ function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: Rollou
             {sort.isDescending ? 'Largest first' : 'Smallest first'}
           </button>
         )}
+        {hasText && (
+          <label class="inline-field">
+            <span>Answers</span>
+            <select
+              value={answers}
+              onChange={(event) => {
+                const known = ANSWERS_SHOWN.find((one) => one === event.currentTarget.value);
+                if (known !== undefined) setAnswers(known);
+              }}
+            >
+              {ANSWERS_SHOWN.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </label>
+        )}
         <label class="inline-field">
           <span>Advantages of</span>
           <select
@@ -179,6 +198,7 @@ function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: Rollou
             groups={sort.by === 'group' ? chosen : null}
             rollouts={rollouts}
             hasReplayed={hasReplayed}
+            answers={hasText ? answers : 'hidden'}
             query={query}
           />
         )}
