@@ -1,7 +1,8 @@
 /** The scorer: a judge, a store for its judgments, and the pipeline from rollout to reward. */
 import { FAMILIES, planOf } from '../src/families/registry.ts';
+import { CREDIT_BY, type CreditBy } from '../src/family/credit.ts';
 import type { BaseFacts } from '../src/family/facts.ts';
-import type { Family, FamilyTypes, ScoringFamily } from '../src/family/family.ts';
+import type { Family, FamilyTypes, PlanOptions, ScoringFamily } from '../src/family/family.ts';
 import type { BaseScore } from '../src/family/score.ts';
 import type { InputProblem } from '../src/input-problem.ts';
 import type { Judge } from '../src/judgments/judge.ts';
@@ -64,6 +65,11 @@ export type ScoreOptions = {
   readonly replicate?: number;
   /** Measure everything that the family can, so that `replay` can change any weight. Default false. */
   readonly measureAll?: boolean;
+  /**
+   * Adds `credit`: the reward as shares of the answer's claims, or of the turns whose results the claims cite. The shares,
+   * added in order, are the reward exactly. `turns` needs `messages`. Default: none.
+   */
+  readonly credit?: CreditBy;
 };
 
 /** Options of `group`. */
@@ -184,7 +190,7 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
     async score(input, recipe, how = {}) {
       const rollout = rolloutFrom(input);
       const resolved = await resolve(recipe);
-      const plan = { measureAll: how.measureAll ?? false };
+      const plan = planOptions(how);
       const [scored] = await inTurn(how, async (obtain) => {
         const result = await scoreRolloutBy(rules, { rollout, recipe: resolved, plan, whenMissing: 'report' }, obtain);
         if (result.status === 'invalid') throw new InputError(result.problems);
@@ -196,7 +202,7 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
       if (inputs.length === 0) throw new InputError([{ path: ['rollouts'], message: 'expected at least one' }]);
       const rollouts = inputs.map((input, position) => rolloutFrom(input, ['responses', position]));
       const resolved = await resolve(recipe);
-      const plan = { measureAll: how.measureAll ?? false };
+      const plan = planOptions(how);
       const scored = await inTurn(how, async (obtain) => {
         const result = await scoreGroupBy(rules, { rollouts, recipe: resolved, plan, whenMissing: 'report' }, obtain);
         if (result.status === 'invalid') throw new InputError(result.problems);
@@ -211,6 +217,12 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
       return { members, samples: members, ...group };
     },
   };
+}
+
+function planOptions({ measureAll = false, credit }: ScoreOptions): PlanOptions {
+  if (credit === undefined) return { measureAll };
+  if (CREDIT_BY.includes(credit)) return { measureAll, credit };
+  throw new InputError([{ path: ['credit'], message: `expected one of ${CREDIT_BY.join(', ')}` }]);
 }
 
 /** @throws InputError with paths below `at`. */
@@ -283,7 +295,8 @@ function scoringOf(own: OwnFamilies) {
  */
 function scoredUnder<const R, F extends ScoringFamily>(family: string, scored: AnyScored | undefined): Scored<R, F> {
   if (scored === undefined) throw new Error('createScorer: a rollout was lost');
-  const value = { ...scored.reply, facts: scored.facts };
+  const { reply, facts, credit } = scored;
+  const value = { ...reply, facts, ...(credit === undefined ? {} : { credit }) };
   if (!isOfFamily<R, F>(value, family)) throw new Error(`createScorer: a score of the family ${value.family}`);
   return value;
 }

@@ -4,6 +4,7 @@
  */
 import { canonicalJson } from '../src/digest.ts';
 import type { ResolvedRecipe } from '../src/families/resolve.ts';
+import type { CreditBy } from '../src/family/credit.ts';
 import type { Rollout } from '../src/family/rollout.ts';
 import type { InputProblem } from '../src/input-problem.ts';
 import { CALLER_DEADLINE_MS, type ObtainOptions, type ObtainTimings } from '../src/judgments/obtain.ts';
@@ -48,6 +49,8 @@ export type ScoringOptions = Pick<
    */
   readonly sendsAgain?: boolean;
   readonly explain?: boolean;
+  /** Divides the rewards. */
+  readonly credit?: CreditBy;
   /** Measures everything the family can measure, so that other weights can be tried later. */
   readonly measureAll?: boolean;
   /** Keeps the reasons of the judge, and shows them in the reply. */
@@ -123,7 +126,11 @@ async function scoreWithFallback<T>(
   if (options.receipt === true && issuer === null) return refused({ reason: 'issuer_unconfigured' });
 
   const { resolved } = recipe;
-  const plan = { explain: options.explain === true, measureAll: options.measureAll === true };
+  const { credit } = options;
+  const plan = {
+    ...{ explain: options.explain === true, measureAll: options.measureAll === true },
+    ...(credit === undefined ? {} : { credit }),
+  };
   const signs = options.receipt === true && issuer !== null ? { receiptIssuer: issuer } : {};
   const how = { plan, readSources: platform.readSources, ...signs };
   const attempt = (obtain: ObtainOptions): Promise<Attempt<T>> => score(resolved, how, obtain);

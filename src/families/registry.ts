@@ -1,5 +1,6 @@
 /** The whole families of this build: what scoring, the ledger, the wire and the documents read of them. */
 import * as z from 'zod';
+import { creditProblems } from '../family/credit.ts';
 import type { Family, FamilyTypes, Measured, PlanOptions, ScoringFamily } from '../family/family.ts';
 import { panelProblems, planPanel } from '../family/panel-plan.ts';
 import { weightProblems } from '../family/requirements.ts';
@@ -67,7 +68,11 @@ export function planOf<T extends FamilyTypes>(
   recipe: T['recipe'],
   options: PlanOptions,
 ): Result<Stage<Measured<T>>, readonly InputProblem[]> {
-  const problems = [...weightProblems(rollout), ...panelProblems(family, recipe, options)];
+  const problems = [
+    ...weightProblems(rollout),
+    ...creditProblems(rollout, options.credit),
+    ...panelProblems(family, recipe, options),
+  ];
   if (problems.length > 0) return { ok: false, error: problems };
   const planned = family.plan(rollout, recipe, options);
   if (!planned.ok) return planned;

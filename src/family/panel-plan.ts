@@ -54,6 +54,7 @@ export function planPanel<T extends FamilyTypes>(
         facts,
         reply: (score) => measured[0].reply(score, votedFacts(family, facts, recipe) ?? facts),
         ...(measured[0].answer === undefined ? {} : { answer: measured[0].answer }),
+        ...(measured[0].places === undefined ? {} : { places: measured[0].places }),
       };
     },
   );

@@ -12,6 +12,7 @@ import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../judgments/protocol/
 import { MAX_REASON_CHARS } from '../judgments/protocol/prompt.ts';
 import { type JudgmentReasons, MAX_JUDGMENT_REASON_CHARS } from '../judgments/reasons.ts';
 import { trajectoryReportSchema } from '../trajectory/report.ts';
+import { creditSchema } from './credit.ts';
 import { panelReportSchema } from './panel-report.ts';
 import { receiptSchema } from './receipt-schema.ts';
 
@@ -98,6 +99,7 @@ export const madeByFields = {
   trajectory: trajectoryReportSchema.exactOptional(),
   cited_answer: citedAnswerReportSchema.exactOptional(),
   panel: panelReportSchema.exactOptional(),
+  credit: creditSchema.exactOptional(),
 };
 
 type JudgmentReport = z.infer<typeof judgmentReportSchema>;

@@ -15,6 +15,7 @@ import type { SourceSet } from '../citations/types.ts';
 import { BUILT_IN, type Composers } from '../families/composers.ts';
 import { type BuiltInTypes, familyOf, planRollout } from '../families/registry.ts';
 import type { ResolvedRecipe } from '../families/resolve.ts';
+import type { CreditBy } from '../family/credit.ts';
 import type { FamilyTypes, Measured, Panel, PlanOptions } from '../family/family.ts';
 import type { Rollout } from '../family/rollout.ts';
 import type { BaseScore } from '../family/score.ts';
@@ -36,6 +37,7 @@ import type { AnswerText } from '../lexical/index.ts';
 import { MAX_GROUP_SOURCES } from '../limits.ts';
 import type { Result } from '../result.ts';
 import { trajectoryReport } from '../trajectory/report.ts';
+import { type Credit, creditOf } from './credit.ts';
 import { type PanelReport, panelReport } from './panel-report.ts';
 import { createReceipt, type ReceiptParts } from './receipt.ts';
 import type { Receipt } from './receipt-schema.ts';
@@ -106,6 +108,8 @@ export type ScoredRollout<T extends FamilyTypes = BuiltInTypes> = {
   readonly panel: PanelReport | null;
   /** The score with all reports. It is built when it is first read, and costs nothing until then. */
   readonly reply: T['reply'] & MadeBy;
+  /** The reward as shares; absent: the plan does not ask for it. */
+  readonly credit?: Credit;
   /** The failure that left the reward `null`; `null` if there is a reward, or nothing failed. */
   readonly failure: JudgeFailure | null;
   /** The content that a run records: the facts, and the requested judgments. */
@@ -140,7 +144,7 @@ export async function scoreRolloutBy<T extends FamilyTypes>(
   request: ScoringRequest<T>,
   options: ObtainOptions,
 ): Promise<ScoringResult<T>> {
-  const { recipe, rollout, plan, receiptIssuer = null, whenMissing = 'refuse', readSources = parseSources } = request;
+  const { recipe, rollout, plan, whenMissing = 'refuse', readSources = parseSources } = request;
   const sources = givenSources(rollout, readSources);
   const planned = rules.plan(rollout, recipe.recipe, {
     ...plan,
@@ -149,7 +153,7 @@ export async function scoreRolloutBy<T extends FamilyTypes>(
   });
   if (!planned.ok) return { status: 'invalid', problems: planned.error };
   const { runs, missing, timings } = await obtainStages([planned.value], options);
-  const replies = createReplies(rules, recipe, receiptIssuer, options);
+  const replies = createReplies(rules, request, options);
   const [run] = runs;
   if (run === undefined) throw new Error('scoreRollout: the plan was lost');
   const { facts } = run.value;
@@ -174,8 +178,8 @@ export async function scoreGroupBy<T extends FamilyTypes>(
   request: GroupScoringRequest<T>,
   options: ObtainOptions,
 ): Promise<GroupScoringResult<T>> {
-  const { recipe: resolved, rollouts, receiptIssuer = null, whenMissing = 'refuse' } = request;
-  const { recipe } = resolved;
+  const { rollouts, whenMissing = 'refuse' } = request;
+  const { recipe } = request.recipe;
   const planned = planGroup(rules, request, options);
   if (!planned.ok) return { status: 'invalid', problems: planned.error };
   const { runs, missing, timings } = await obtainStages(planned.value, options);
@@ -191,7 +195,7 @@ export async function scoreGroupBy<T extends FamilyTypes>(
   if (whenMissing === 'refuse' && finished.some(({ failure }) => failure?.reason === 'judgment_missing')) {
     return { status: 'missing', judgments: missing };
   }
-  const replies = createReplies(rules, resolved, receiptIssuer, options);
+  const replies = createReplies(rules, request, options);
   return { status: 'done', members: await Promise.all(finished.map(replies)), timings };
 }
 
@@ -308,8 +312,7 @@ type Finished<T extends FamilyTypes> = {
  */
 function createReplies<T extends FamilyTypes>(
   { composers, sign, verdicts }: ScoringRules<T>,
-  recipe: ResolvedRecipe<T['recipe'], string>,
-  issuer: Issuer | null,
+  { recipe, receiptIssuer: issuer, plan = {} }: Pick<GroupScoringRequest<T>, 'recipe' | 'receiptIssuer' | 'plan'>,
   options: ObtainOptions,
 ): (finished: Finished<T>) => Promise<ScoredRollout<T>> {
   const { name, digest } = recipe;
@@ -329,7 +332,7 @@ function createReplies<T extends FamilyTypes>(
     const brief: Omit<MadeBy, 'judgments' | 'trajectory' | 'cited_answer' | 'panel'> = {
       contributions: contributed === null ? null : { ...contributed },
       recipe: { name, digest, reward_range: [least, most] },
-      receipt: issuer === null ? null : await receiptOf(finished, issuer),
+      receipt: issuer === undefined ? null : await receiptOf(finished, issuer),
     };
     const build = (): T['reply'] & MadeBy => {
       const { contributions, ...others } = brief;
@@ -346,6 +349,10 @@ function createReplies<T extends FamilyTypes>(
       };
     };
     let reply: (T['reply'] & MadeBy) | null = null;
+    const dividing = (by: CreditBy): Credit => {
+      const shares = composers.of(recipe.recipe).claimShares?.(measured.facts, recipe.recipe, score) ?? [];
+      return creditOf(by, rollout, { reward: score.reward, shares, places: measured.places ?? [] });
+    };
     return {
       ...brief,
       panel,
@@ -354,6 +361,7 @@ function createReplies<T extends FamilyTypes>(
         reply ??= build();
         return reply;
       },
+      ...(plan.credit === undefined ? {} : { credit: dividing(plan.credit) }),
       failure,
       facts: measured.facts,
       obtained,

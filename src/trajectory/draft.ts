@@ -192,7 +192,7 @@ export function sliceText({ text, pieces }: TracedText, start: number, end: numb
 }
 
 /** Index of the first piece that ends after an offset. */
-function firstEndingAfter(pieces: readonly TextPiece[], offset: number): number {
+export function firstEndingAfter(pieces: readonly TextPiece[], offset: number): number {
   let low = 0;
   let high = pieces.length;
   while (low < high) {

@@ -48,7 +48,7 @@ export function endOf({ turns }: Trajectory): TrajectoryEnd {
 }
 
 /** The index of the last turn of the answer; -1 if the policy wrote no text. */
-function answerIndex(turns: readonly Turn[]): number {
+export function answerIndex(turns: readonly Turn[]): number {
   // A turn with content ends the rollout, even with an empty one; trainers write calls with empty content.
   return turns.findLastIndex(
     ({ by_policy, text, calls }) => by_policy && text !== null && (text.text !== '' || calls.length === 0),

@@ -17,7 +17,7 @@ export type TrajectoryOptions = ReadOptions & {
 };
 
 export const SOURCE_IDS = ['tagged', 'call', 'url'] as const;
-type SourceIds = (typeof SOURCE_IDS)[number];
+export type SourceIds = (typeof SOURCE_IDS)[number];
 
 /** The fields of a rollout that hold its messages. */
 export type RolloutMessages = { readonly messages: Messages; readonly trajectory?: TrajectoryOptions };
@@ -82,9 +82,10 @@ export function sourcesOfTrajectory(trajectory: Trajectory, ids: SourceIds = 'ta
         id: callId(result, turns),
         text: result.output.text,
         path: result.path,
+        call: result.call,
       }));
       return {
-        sources: named.flatMap(({ id, text, path }) => (id === null ? [] : [{ id, text, path }])),
+        sources: named.flatMap(({ id, ...source }) => (id === null ? [] : [{ id, ...source }])),
         unplaced: named.flatMap(({ id, path }) => (id === null ? [path] : [])),
       };
     }

@@ -16,16 +16,20 @@ import { hasContent } from '../text/characters.ts';
 import { isBlank } from '../text/span.ts';
 import { normalisedUrl, pageKey, withoutReaders } from '../text/url.ts';
 import { type Fields, fieldOf, isDeeperThan } from './draft.ts';
-import type { MessagePath, TrajectoryCall, Turn } from './trajectory.ts';
+import type { MessagePath, TrajectoryCall, TrajectoryResult, Turn } from './trajectory.ts';
 
 /** What one result shows of a page. */
 type Sight = { readonly url: string; readonly title?: string; readonly text: string };
 
-type Page = { readonly url: string; title: string; readonly texts: Set<string>; readonly path: MessagePath };
+type Page = Pick<TrajectoryResult, 'path' | 'call'> & {
+  readonly url: string;
+  title: string;
+  readonly texts: Set<string>;
+};
 
 export type PageSources = {
-  /** One for each page, with the path of the first result that shows it. */
-  readonly sources: readonly (SourceInput & { readonly path: MessagePath })[];
+  /** One for each page, with the path and the call of the first result that shows it. */
+  readonly sources: readonly (SourceInput & Pick<TrajectoryResult, 'path' | 'call'>)[];
   /** Results with text that show no page. */
   readonly unplaced: readonly MessagePath[];
 };
@@ -39,17 +43,18 @@ export function pageSources(turns: readonly Turn[]): PageSources {
     if (sights.length === 0) unplaced.push(path);
     for (const { url, title = '', text } of sights) {
       const key = pageKey(url);
-      const page = pages.get(key) ?? { url: withoutReaders(url.trim()), title, texts: new Set(), path };
+      const page = pages.get(key) ?? { url: withoutReaders(url.trim()), title, texts: new Set(), path, call };
       pages.set(key, page);
       if (page.title === '') page.title = title;
       if (text !== '') page.texts.add(text);
     }
   }
-  const sources = [...pages.values()].map(({ url, title, texts, path }) => ({
+  const sources = [...pages.values()].map(({ url, title, texts, path, call }) => ({
     id: url,
     url,
     text: [...texts].join('\n\n'),
     path,
+    call,
     ...(title === '' ? {} : { title }),
   }));
   return { sources, unplaced };

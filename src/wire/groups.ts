@@ -1,5 +1,6 @@
 /** `POST /v1/groups`: scores the samples of one prompt together and returns their rewards and advantages. */
 import * as z from 'zod';
+import type { OffsetUnit } from '../citations/offset-units.ts';
 import { mergedAgreement, questionAgreementSchema } from '../family/panel-agreement.ts';
 import type { Rollout } from '../family/rollout.ts';
 import {
@@ -43,8 +44,13 @@ import {
   storeTextSchema,
   textNeedsRun,
 } from './score.ts';
-import { rewardMember, rewardMemberFields, rewardResponseSchema, type ScoredMember } from './score-detail.ts';
-import { scoreWithOffsets } from './score-offsets.ts';
+import {
+  fullMember,
+  rewardMember,
+  rewardMemberFields,
+  rewardResponseSchema,
+  type ScoredMember,
+} from './score-detail.ts';
 
 // Bounds of a rule are for the OpenAPI document: `advantages` checks them and names the field, which a union cannot.
 const marginFields = {
@@ -302,17 +308,17 @@ export function groupReplyOf(
     ...(evolution === null ? {} : { evolution }),
   };
   const { recipe } = first;
+  const membersIn = <M>(form: (unit: OffsetUnit, rollout: Rollout, member: ScoredMember) => M): M[] =>
+    members.map((member, n) => {
+      const rollout = rollouts[n];
+      if (rollout === undefined) throw new Error('groupReplyOf: a member without a rollout');
+      return form(offsets, rollout, member);
+    });
   switch (detail) {
-    case 'full': {
-      const full = members.map((member, n) => {
-        const rollout = rollouts[n];
-        if (rollout === undefined) throw new Error('groupReplyOf: a member without a rollout');
-        return scoreWithOffsets(offsets, member.reply, rollout);
-      });
-      return { ok: true, reply: { ...reply, members: full, recipe } };
-    }
+    case 'full':
+      return { ok: true, reply: { ...reply, members: membersIn(fullMember), recipe } };
     case 'reward': {
-      const short = { members: members.map(rewardMember), judges: judgesOf(members), recipe };
+      const short = { members: membersIn(rewardMember), judges: judgesOf(members), recipe };
       return { ok: true, reply: { family: first.score.family, ...reply, ...short } };
     }
   }

@@ -1,11 +1,13 @@
 /** The replies of `POST /v1/score` by `detail`: the full reply, or the short one that a trainer reads. */
 import * as z from 'zod';
+import { type OffsetUnit, offsetsOf } from '../citations/offset-units.ts';
 import { FAMILY_NAMES } from '../families/composers.ts';
 import type { Rollout } from '../family/rollout.ts';
 import { rewardFields } from '../family/score.ts';
 import { type RecordedSet, recordedSetSchema } from '../rubrics/recorded-set.ts';
+import { type Credit, creditWithOffsets } from '../scoring/credit.ts';
 import { judgesOf, judgesSchema, rewardScore, rewardScoreFields } from '../scoring/reward-reply.ts';
-import { recipeReportSchema } from '../scoring/score-reply.ts';
+import { madeByFields, recipeReportSchema } from '../scoring/score-reply.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
 import {
   type RunRecord,
@@ -14,7 +16,7 @@ import {
   type ScoreResponse,
   scoreResponseSchema,
 } from './score.ts';
-import { scoreWithOffsets } from './score-offsets.ts';
+import { scoreWithOffsets, stringsOf } from './score-offsets.ts';
 
 const rewardRunSchema = runRecordSchema
   .pick({ attempt: true, status: true })
@@ -25,19 +27,37 @@ export const rewardMemberFields = {
   ...rewardScoreFields,
   run: rewardRunSchema.exactOptional(),
   rubric_set: recordedSetSchema.shape.id.exactOptional().describe('The evolving set that scored it.'),
+  credit: madeByFields.credit,
 };
 
 /** A score, and what recording it did. */
 export type ScoredMember = ScoredRollout & { readonly run?: RunRecord; readonly rubric_set?: RecordedSet };
 
 /** The short form of one score, with what recording it did. */
-export function rewardMember(member: ScoredMember): z.infer<z.ZodObject<typeof rewardMemberFields>> {
+export function rewardMember(
+  unit: OffsetUnit,
+  rollout: Rollout,
+  member: ScoredMember,
+): z.infer<z.ZodObject<typeof rewardMemberFields>> {
   const { run, rubric_set } = member;
   return {
     ...rewardScore(member),
     ...(run === undefined ? {} : { run: { attempt: run.attempt, status: run.status } }),
     ...(rubric_set === undefined ? {} : { rubric_set: rubric_set.id }),
+    ...creditIn(unit, rollout, member),
   };
+}
+
+/** The full form of one score. */
+export function fullMember(unit: OffsetUnit, rollout: Rollout, member: ScoredMember): ScoreResponse {
+  return { ...scoreWithOffsets(unit, member.reply, rollout), ...creditIn(unit, rollout, member) };
+}
+
+/** The credit of a score, if its request asks for it. */
+function creditIn(unit: OffsetUnit, rollout: Rollout, { credit }: ScoredMember): { readonly credit?: Credit } {
+  return credit === undefined
+    ? {}
+    : { credit: creditWithOffsets(credit, offsetsOf(unit, stringsOf(rollout)).response) };
 }
 
 /** The reply with `detail: "reward"`: one shape for all families. */
@@ -63,10 +83,16 @@ export function scoreReplyOf(
 ): ScoreResponse | RewardResponse {
   switch (detail) {
     case 'full':
-      return scoreWithOffsets(offsets, member.reply, rollout);
+      return fullMember(offsets, rollout, member);
     case 'reward': {
       const { family, reward } = member.score;
-      return { family, reward, ...rewardMember(member), judges: judgesOf([member]), recipe: member.recipe };
+      return {
+        family,
+        reward,
+        ...rewardMember(offsets, rollout, member),
+        judges: judgesOf([member]),
+        recipe: member.recipe,
+      };
     }
   }
 }

@@ -24,7 +24,7 @@ export function scoreWithOffsets(unit: OffsetUnit, score: ScoreResponse, rollout
 }
 
 /** The strings of a rollout that the spans of a reply refer to. */
-function stringsOf(rollout: Rollout): SpannedStrings {
+export function stringsOf(rollout: Rollout): SpannedStrings {
   const answer = validatedAnswer(rollout);
   const response = {
     response: rollout.response,

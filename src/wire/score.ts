@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { offsetsSchema } from '../citations/finding-schema.ts';
 import { replySchemaWith } from '../families/registry.ts';
+import { CREDIT_BY } from '../family/credit.ts';
 import type { Rollout } from '../family/rollout.ts';
 import {
   checkMessages,
@@ -128,6 +129,13 @@ export const scoringFields = {
       "Keeps the judge's reasons for 30 days, and with run until the run is deleted, and shows them in `judgments`. They " +
         'are no part of a judgment, so keys, receipts and replays stay the same.',
     ),
+  credit: z
+    .enum(CREDIT_BY)
+    .exactOptional()
+    .describe(
+      'Adds the reward as shares, which sum to it exactly: of the claims with their spans, or of the turns of messages ' +
+        'whose results the claims cite. Keys, receipts, records and replays stay the same.',
+    ),
   offsets: offsetsSchema,
   receipt: z.boolean().default(false).describe('Whether to sign the reward. 422 if the deployment has no ISSUER_KEY.'),
   detail: z
@@ -233,6 +241,7 @@ export function rolloutFieldsOf<R extends Readonly<Partial<Record<Options, unkno
     judgments: _judgments,
     replicate: _replicate,
     explain: _explain,
+    credit: _credit,
     receipt: _receipt,
     detail: _detail,
     offsets: _offsets,

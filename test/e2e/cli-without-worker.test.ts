@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { stepAdvantages } from '../../lib/advantages.ts';
 import { citeward, jsonLines } from './processes.ts';
 
@@ -29,6 +30,8 @@ describe('wrong command lines', () => {
     [['score', EXAMPLES, '--judge', 'gpt'], 'Give a model with --judge-url'],
     [['score', EXAMPLES, '--judgments', 'only'], 'stores no judgments'],
     [['score', EXAMPLES, '--store-reasons'], 'only a Worker keeps reasons'],
+    [['score', EXAMPLES, '--credit', 'claims'], '--credit needs --json'],
+    [['score', EXAMPLES, '--json', '--credit', 'claim'], 'Did you mean claims?'],
     [['score', EXAMPLES, '--url', 'localhost'], 'expected http://'],
     [['verify', EXAMPLES, '--evidence', 'lexicl'], 'Did you mean lexical?'],
     [['keys', 'add'], 'expected one name'],
@@ -45,6 +48,22 @@ describe('wrong command lines', () => {
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('no Worker at http://127.0.0.1:9');
   });
+});
+
+test('--credit adds the reward as shares of claims', async () => {
+  const scored = await citeward('score', EXAMPLES, '--json', '--credit', 'claims');
+  expect(scored.code).toBe(0);
+  const rows = jsonLines(scored.stdout).map((line) => creditedSchema.parse(line));
+  expect(rows.length).toBeGreaterThan(5);
+  for (const { reward, credit } of rows) {
+    expect(credit.entries.reduce((sum, { share }) => sum + share, 0)).toBe(reward);
+  }
+  expect(rows.some(({ credit }) => credit.entries.some(({ of, share }) => of === 'claim' && share > 0))).toBe(true);
+});
+
+const creditedSchema = z.object({
+  reward: z.number(),
+  credit: z.object({ entries: z.array(z.object({ of: z.string(), share: z.number() })) }),
 });
 
 test('input of another kind ends after five bad lines, and empty input is an error', async () => {

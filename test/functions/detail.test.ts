@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { groupResponseSchema, groupRewardResponseSchema } from '../../src/wire/groups.ts';
 import { scoreResponseSchema } from '../../src/wire/score.ts';
 import { rewardResponseSchema } from '../../src/wire/score-detail.ts';
-import { post, ROLLOUT, send, wrongFields } from './api.ts';
+import { ORIGIN, post, ROLLOUT, send, wrongFields } from './api.ts';
 
 const { response: GOOD, ...SHARED } = ROLLOUT;
 const SAMPLES = Array.from({ length: 8 }, (_, n) => GOOD.replace('Thousands', `${n + 1} thousands`));
@@ -64,6 +64,21 @@ describe('detail: "reward" of /v1/score', () => {
     expect(first.run).toEqual({ attempt: 0, status: 'recorded' });
     const again = scoreResponseSchema.parse(JSON.parse(await bodyOf('/v1/score', { ...ROLLOUT, run })));
     expect(again.run).toMatchObject({ attempt: 0, status: 'unchanged' });
+  });
+});
+
+describe('credit', () => {
+  it('is no part of what a run records', async () => {
+    const run = { id: 'credit-1', step: 0, group: 'g', sample: 's' };
+    const replies = await both('/v1/score', { ...ROLLOUT, run, credit: 'claims' });
+    const [full, short] = [scoreResponseSchema.parse(replies.full), rewardResponseSchema.parse(replies.short)];
+    expect(full.credit?.entries.reduce((sum, { share }) => sum + share, 0)).toBe(full.reward);
+    expect(short.credit).toEqual(full.credit);
+    const again = scoreResponseSchema.parse(JSON.parse(await bodyOf('/v1/score', { ...ROLLOUT, run })));
+    expect([again.run?.status, again.credit]).toEqual(['unchanged', undefined]);
+    const shown = await send(new Request(`${ORIGIN}/v1/runs/credit-1/rollouts?detail=true`));
+    const text = await shown.text();
+    expect([shown.status, text.includes('"credit"')], text).toEqual([200, false]);
   });
 });
 

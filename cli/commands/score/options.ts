@@ -1,6 +1,7 @@
 /** The flags of `citeward score`. */
 
 import { RECIPE_NAMES } from '../../../src/families/composers.ts';
+import { CREDIT_BY } from '../../../src/family/credit.ts';
 import { isJsonObject } from '../../../src/json.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
@@ -27,6 +28,12 @@ export const scoreSyntax: CommandSyntax = {
   usage: ['score FILE.jsonl [flags]', 'score - [flags]          (rows from standard input)'],
   flags: [
     ...SCORING_FLAGS,
+    {
+      name: 'credit',
+      kind: 'text',
+      value: CREDIT_BY.join('|'),
+      help: 'With --json: the reward as shares of claims with their spans, or of turns.',
+    },
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
     ...RUN_FLAGS,
     MAP_FLAG,
@@ -81,12 +88,19 @@ function placeOf({ run, question }: Fields, groups: Map<string, { readonly group
 }
 
 /**
- * Reads `--store-reasons`. @returns a function that asks for the reasons of a row; `null` = rows decide.
+ * Reads `--store-reasons` and `--credit`. @returns a function that adds what they ask for to a row.
  * @throws UsageError
  */
-export function reasonsAsked(flags: Flags): ((fields: Fields) => Fields) | null {
-  if (!flags.isOn('store-reasons')) return null;
-  if (flags.text('url') === null)
+export function reportsAsked(flags: Flags): (fields: Fields) => Fields {
+  const credit = flags.choice('credit', CREDIT_BY);
+  if (credit !== null && !flags.isOn('json'))
+    throw new UsageError('--credit needs --json', 'The table shows no credit.');
+  const store_reasons = flags.isOn('store-reasons');
+  if (store_reasons && flags.text('url') === null)
     throw new UsageError('--store-reasons: only a Worker keeps reasons', 'Give its --url.');
-  return (fields) => ({ ...fields, store_reasons: true });
+  return (fields) => ({
+    ...fields,
+    ...(store_reasons ? { store_reasons } : {}),
+    ...(credit === null ? {} : { credit }),
+  });
 }

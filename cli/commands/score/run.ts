@@ -14,7 +14,7 @@ import { Screen } from '../../shared/screen.ts';
 import { resultTable } from '../../shared/table.ts';
 import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
-import { reasonsAsked, runPlaces, scoreSyntax } from './options.ts';
+import { reportsAsked, runPlaces, scoreSyntax } from './options.ts';
 import { addToTable, printJson, SCORE_COLUMNS, ScoreSummary } from './render.ts';
 
 export const scoreCommand: Command = { ...scoreSyntax, run };
@@ -22,7 +22,7 @@ export const scoreCommand: Command = { ...scoreSyntax, run };
 async function run(flags: Flags): Promise<number> {
   const scoring = await readScoringOptions(flags);
   const addRun = runPlaces(flags);
-  const askReasons = reasonsAsked(flags);
+  const askReports = reportsAsked(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openRows(flags, 'score examples/rollouts.jsonl', true);
@@ -37,10 +37,7 @@ async function run(flags: Flags): Promise<number> {
   await runRows({
     input,
     schema: scoreRequestSchema,
-    prepare: (fields) => {
-      const placed = addRun?.(fields) ?? fields;
-      return applyScoringOptions(askReasons?.(placed) ?? placed, scoring);
-    },
+    prepare: (fields) => applyScoringOptions(askReports(addRun?.(fields) ?? fields), scoring),
     handler: scoringRows(rows, scoringFieldsSet(scoring)),
     concurrency,
     screen,

@@ -29,17 +29,22 @@ type Term = { readonly value: number } | { readonly reason: UnscoredReason };
 /** Mean F1 over claims and uncited parts, [0, 1]; 0 without any. */
 function claimF1(statements: readonly DrTuluStatementFact[], recipe: DrTuluRecipe): number {
   let sum = 0;
-  for (const statement of statements) {
-    if (!statement.cited) {
-      sum += statement.needs_citation ? 0 : 1;
-      continue;
-    }
-    const support = countedSupport(statement, recipe);
-    if (support + statement.relevance > 0) {
-      sum += (2 * support * statement.relevance) / (support + statement.relevance);
-    }
-  }
+  for (const statement of statements) sum += statementF1(statement, recipe);
   return statements.length === 0 ? 0 : sum / statements.length;
+}
+
+function statementF1(statement: DrTuluStatementFact, recipe: DrTuluRecipe): number {
+  if (!statement.cited) return statement.needs_citation ? 0 : 1;
+  const support = countedSupport(statement, recipe);
+  const { relevance } = statement;
+  return support + relevance > 0 ? (2 * support * relevance) / (support + relevance) : 0;
+}
+
+/** What each claim and uncited part adds to the citation term, in order: its F1 in the mean, by the weight of the mean. */
+export function statementParts({ citation }: Pick<DrTuluFacts, 'citation'>, recipe: DrTuluRecipe): readonly number[] {
+  if (citation.status === 'unscored') return [];
+  const { statements } = citation.observed;
+  return statements.map((statement) => (CLAIM_SHARE * statementF1(statement, recipe)) / statements.length);
 }
 
 function term<T>(part: Observed<T>, value: (observed: T) => number): Term {

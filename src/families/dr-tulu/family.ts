@@ -87,7 +87,7 @@ export const drTulu = {
         const otherScore = drTuluComposer.compose(measureDrTulu(others.plan, others.outcomes(outcomes)), otherRecipe);
         return { ...reported, explain: explained(score, otherScore) };
       };
-      return done({ facts, reply, answer: plan.answerText });
+      return done({ facts, reply, answer: plan.answerText, places: plan.places });
     });
     return { ok: true, value: stage };
   },

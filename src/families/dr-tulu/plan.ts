@@ -6,6 +6,7 @@ import { answerLimits } from '../../citations/answer-limits.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { SourceSet } from '../../citations/types.ts';
 import { countProblems, countsOf } from '../../family/counts.ts';
+import type { CreditedPlace } from '../../family/credit.ts';
 import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
 import { citedAnswerProblems, missingFields, sourcesOfRollout } from '../../family/requirements.ts';
@@ -17,6 +18,7 @@ import { type RubricCall, rubricCalls } from '../../judgments/kinds/rubric/rubri
 import type { JudgedSource } from '../../judgments/protocol/prompt.ts';
 import type { AnswerText } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
+import type { Span } from '../../text/span.ts';
 import { neededByDrTulu } from './compose.ts';
 import { planExact } from './exact/final-reward.ts';
 import { extractTranscript } from './exact/transcript.ts';
@@ -39,6 +41,8 @@ export type DrTuluPlan = {
   readonly observed: Omit<DrTuluFacts, 'rubric' | 'citation'>;
   readonly rubrics: readonly SignedCriterionInput[];
   readonly statements: readonly PlannedStatement[];
+  /** Where each of the statements is, in order. */
+  readonly places: readonly CreditedPlace[];
   readonly valid_id_ratio: number;
   /** The judged answer; `null` = the transcript has none. */
   readonly answer: string | null;
@@ -90,6 +94,7 @@ export function planDrTulu(
       observed,
       rubrics,
       ...numbered(read.asked),
+      places: placesOf(read),
       valid_id_ratio: read.valid_id_ratio,
       answer: read.answer,
       answerText: answerText(read, question),
@@ -99,6 +104,9 @@ export function planDrTulu(
     },
   };
 }
+
+/** A claim or an uncited part, with its ranges in the response; compat mode "exact" keeps none. */
+type Asked = { readonly text: string; readonly spans: readonly Span[] };
 
 /** A transcript as a compat mode reads it. */
 type Reading = {
@@ -110,8 +118,8 @@ type Reading = {
    * existing source.
    */
   readonly asked: readonly (
-    | { readonly cited: true; readonly text: string; readonly sources: readonly number[] }
-    | { readonly cited: false; readonly text: string }
+    | (Asked & { readonly cited: true; readonly sources: readonly number[] })
+    | (Asked & { readonly cited: false })
   )[];
   readonly valid_id_ratio: number;
   readonly format: number;
@@ -134,7 +142,7 @@ function scorable(read: Reading, samples: number): Reading {
 }
 
 function readCorrectly(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOptions): Reading {
-  const { text: response, outputs } = rolloutText(rollout, recipe.call_form);
+  const { text: response, outputs, inResponse } = rolloutText(rollout, recipe.call_form);
   const { answer, sources: inContext } = readTranscript(response, outputs);
   const { format, queries } = responseFacts(response, recipe.call_form);
   // Sources of the request (`tool_output` or `sources`) replace those in the transcript.
@@ -147,11 +155,11 @@ function readCorrectly(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOpti
     answer,
     sources: judgedSources(sources),
     asked: [
-      ...claims.map(({ text, ids }) => {
+      ...claims.map(({ text, span, ids }) => {
         const known = ids.flatMap(({ source }) => (source === null ? [] : [source]));
-        return { cited: true as const, text, sources: known };
+        return { cited: true as const, text, spans: inResponse(span), sources: known };
       }),
-      ...uncited.map((text) => ({ cited: false as const, text })),
+      ...uncited.map(({ text, span }) => ({ cited: false as const, text, spans: inResponse(span) })),
     ],
     valid_id_ratio: validIdRatio(
       claims.flatMap(({ ids }) => ids.map(({ id }) => id)),
@@ -196,8 +204,13 @@ function readExactly(rollout: Rollout, question: string, recipe: DrTuluRecipe): 
     sources: known.map(([id, text]) => ({ id, text })),
     asked: exact.citations.questions.map((question) =>
       question.kind === 'uncited'
-        ? { cited: false, text: question.claim }
-        : { cited: true, text: question.claim, sources: question.ids.flatMap((id) => positions.get(id) ?? []) },
+        ? { cited: false, text: question.claim, spans: [] }
+        : {
+            cited: true,
+            text: question.claim,
+            spans: [],
+            sources: question.ids.flatMap((id) => positions.get(id) ?? []),
+          },
     ),
     valid_id_ratio: exact.citations.validIds,
     format: exact.format,
@@ -218,6 +231,16 @@ function numbered(asked: Reading['asked']): Pick<DrTuluPlan, 'statements'> {
       return one.sources.length === 0 ? { cited: true, claim: null } : { cited: true, claim: claim++ };
     }),
   };
+}
+
+function placesOf({ asked, sources }: Reading): readonly CreditedPlace[] {
+  let claim = 0;
+  let statement = 0;
+  return asked.map((one) => {
+    const { spans } = one;
+    if (!one.cited) return { of: 'statement', index: statement++, spans, cites: [] };
+    return { of: 'claim', index: claim++, spans, cites: one.sources.flatMap((source) => sources[source]?.id ?? []) };
+  });
 }
 
 function requestsOf(

@@ -1,7 +1,9 @@
 /** The transcript of a dr-tulu rollout as one text, which is all that the reference reads. */
 import type { Rollout } from '../../family/rollout.ts';
 import type { Span } from '../../text/span.ts';
+import { endOf } from '../../trajectory/final-turns.ts';
 import { trajectoryOf } from '../../trajectory/rollout-messages.ts';
+import { rangesIn } from '../../trajectory/shared-pieces.ts';
 import type { TrajectoryCall } from '../../trajectory/trajectory.ts';
 import { type TranscriptStyle, writeTranscript } from '../../trajectory/transcript.ts';
 import { CALL_ELEMENTS, type CallForm } from './terms/transcript.ts';
@@ -10,18 +12,21 @@ type RolloutText = {
   readonly text: string;
   /** The parts that tools wrote; `null` if the rollout came as a text, which does not say. */
   readonly outputs: readonly Span[] | null;
+  /** The parts of a range of the text that are in the response, as ranges of the response. */
+  inResponse(span: Span): readonly Span[];
 };
 
 /** The response, or the messages written as a transcript in the recipe's call form. */
 export function rolloutText(rollout: Rollout, form: CallForm): RolloutText {
   const trajectory = trajectoryOf(rollout);
-  if (trajectory === null) return { text: rollout.response, outputs: null };
-  return writeTranscript(trajectory, {
+  if (trajectory === null) return { text: rollout.response, outputs: null, inResponse: (span) => [span] };
+  const transcript = writeTranscript(trajectory, {
     call: (call) => ({ ...callTags(call, form), query: queryOf(call) }),
     result: { open: '<tool_output>', close: '</tool_output>' },
     policyMarkup: { tags: ['answer', 'cite', 'think', ...CALL_ELEMENTS[form]], texts: [] },
     sourceMarkup: SOURCE_MARKUP,
   });
+  return { ...transcript, inResponse: rangesIn(endOf(trajectory).answer, transcript) };
 }
 
 /** The names of source elements, and those that the reference takes for them. */

@@ -1,12 +1,20 @@
-/** The citation component: recall over statements, precision over citations, and one number of both. */
+/** The citation component: recall over statements, precision over citations, one number of both, and its parts. */
 
 import { countedSupport } from '../../family/criterion-evidence.ts';
 import type { UnscoredReason } from '../../family/score.ts';
-import type { RefinerFacts } from './facts.ts';
+import type { RefinerFacts, StatementFact } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
 type CitationComposition =
-  | { readonly status: 'scored'; readonly value: number; readonly recall: number; readonly precision: number }
+  | {
+      readonly status: 'scored';
+      readonly value: number;
+      readonly recall: number;
+      readonly precision: number;
+      /** The statements and the citations that the two means are over. */
+      readonly statements: number;
+      readonly citations: number;
+    }
   | { readonly status: 'not_applicable' }
   | { readonly status: 'unscored'; readonly reason: UnscoredReason };
 
@@ -29,29 +37,21 @@ export function composeCitation(
   let relevantCitations = 0;
   let uncitedInNeed = 0;
   for (const statement of citation.observed) {
+    const support = supportOf(statement, recipe);
+    if (support === null) continue;
+    statements++;
+    supportSum += support;
+    f1Sum += f1Of(statement, support);
     if (statement.cited) {
-      const support = countedSupport(statement, recipe);
-      let relevant = 0;
-      for (const isRelevant of statement.relevant) if (isRelevant) relevant++;
-      statements++;
-      supportSum += support;
-      f1Sum += harmonicMean(support, statement.relevant.length === 0 ? 0 : relevant / statement.relevant.length);
       citations += statement.relevant.length;
-      relevantCitations += relevant;
-    } else if (statement.needs_citation) {
-      statements++;
-      uncitedInNeed++;
-    } else if (recipe.uncited_ok === 'credit') {
-      statements++;
-      supportSum += 1;
-      f1Sum += 1;
-    }
+      relevantCitations += relevantIn(statement);
+    } else if (statement.needs_citation) uncitedInNeed++;
   }
   if (citations === 0 && uncitedInNeed === 0) return { status: 'not_applicable' };
   const recall = statements === 0 ? 0 : supportSum / statements;
   if (recipe.citation_metric === 'precision_squared') citations += repeated_ids;
   const precision = citations === 0 ? 0 : relevantCitations / citations;
-  return { status: 'scored', value: metric(), recall, precision };
+  return { status: 'scored', value: metric(), recall, precision, statements, citations };
 
   function metric(): number {
     switch (recipe.citation_metric) {
@@ -63,6 +63,64 @@ export function composeCitation(
         return recall * precision * precision;
     }
   }
+}
+
+/**
+ * The part of the metric's value that each statement earned, in order. A metric that is homogeneous in recall R and
+ * precision P is divided by Euler's theorem, with r and p the statement's parts of R and P:
+ *
+ *     answer_f1:          r * 2P^2 / (R + P)^2 + p * 2R^2 / (R + P)^2      (0 if R + P = 0)
+ *     precision_squared:  (r * P^2 + p * 2RP) / 3
+ *     claim_f1:           the statement's F1 / number of statements
+ */
+export function statementParts(
+  facts: Pick<RefinerFacts, 'citation' | 'repeated_ids'>,
+  recipe: Parameters<typeof composeCitation>[1],
+): readonly number[] {
+  const { citation } = facts;
+  const composed = composeCitation(facts, recipe);
+  if (citation.status === 'unscored' || composed.status !== 'scored') return [];
+  const { recall, precision, statements, citations } = composed;
+  const sum = recall + precision;
+  const partOf = (statement: StatementFact, support: number): number => {
+    const ofRecall = support / statements;
+    const ofPrecision = citations === 0 ? 0 : relevantIn(statement) / citations;
+    switch (recipe.citation_metric) {
+      case 'answer_f1':
+        if (sum === 0) return 0;
+        return (2 * (ofRecall * precision * precision + ofPrecision * recall * recall)) / (sum * sum);
+      case 'precision_squared':
+        return (precision * (ofRecall * precision + 2 * ofPrecision * recall)) / 3;
+      case 'claim_f1':
+        return f1Of(statement, support) / statements;
+    }
+  };
+  return citation.observed.map((statement) => {
+    const support = supportOf(statement, recipe);
+    return support === null ? 0 : partOf(statement, support);
+  });
+}
+
+/** The support with which a statement counts in recall; `null` = it is left out. */
+function supportOf(
+  statement: StatementFact,
+  recipe: Pick<RefinerRecipe, 'uncited_ok' | 'unverified_quote'>,
+): number | null {
+  if (statement.cited) return countedSupport(statement, recipe);
+  if (statement.needs_citation) return 0;
+  return recipe.uncited_ok === 'credit' ? 1 : null;
+}
+
+function f1Of(statement: StatementFact, support: number): number {
+  if (!statement.cited) return support;
+  const { length } = statement.relevant;
+  return harmonicMean(support, length === 0 ? 0 : relevantIn(statement) / length);
+}
+
+function relevantIn(statement: StatementFact): number {
+  let count = 0;
+  if (statement.cited) for (const isRelevant of statement.relevant) if (isRelevant) count++;
+  return count;
 }
 
 /** 2ab / (a + b), and 0 where both are 0. */

@@ -1,5 +1,6 @@
 /** The refiner family: rubric judge and citation quality, for answers that cite snippets. */
 import { CLAIM_WRITERS } from '../../citations/claim-writers.ts';
+import type { CreditedPlace } from '../../family/credit.ts';
 import { countOf } from '../../family/fact-counts.ts';
 import type { Family } from '../../family/family.ts';
 import { keepCriteria } from '../../family/kept-criteria.ts';
@@ -101,12 +102,30 @@ export const refiner = {
           facts,
           reply: (score: RefinerScore, reported = facts) => ({ ...score, ...reportRefiner(plan, reported) }),
           answer: answerText(plan),
+          places: placesOf(plan),
         });
       },
     );
     return { ok: true, value: stage };
   },
 } satisfies Family<Refiner>;
+
+/** In the order of the facts: the claims without duplicates, then the uncited statements. */
+function placesOf({ claims, parsed }: RefinerPlan): readonly CreditedPlace[] {
+  return [
+    ...claims.map(
+      ({ claim: { index, span, ids } }): CreditedPlace => ({
+        of: 'claim',
+        index,
+        spans: [span],
+        cites: ids.flatMap(({ id, source }) => (source === null ? [] : [id])),
+      }),
+    ),
+    ...parsed.statements.map(
+      ({ index, pieces }): CreditedPlace => ({ of: 'statement', index, spans: pieces, cites: [] }),
+    ),
+  ];
+}
 
 function answerText({ answer, question, sources, parsed }: RefinerPlan): AnswerText | null {
   if (answer === null) return null;

@@ -230,7 +230,10 @@ function ours({ fn, input }: GoldenRow): unknown {
     case 'extract_claims_and_corresponding_citation_ids': {
       const { claims, uncited } = readCitedClaims(text(input['response']), sourcesFromList([]));
       const pairs = [
-        ...uncitedParts(uncited, input).map((part) => [part, []] as const),
+        ...uncitedParts(
+          uncited.map((part) => part.text),
+          input,
+        ).map((part) => [part, []] as const),
         ...claims.map((claim) => [claim.text, claim.ids.map(({ id }) => id)] as const),
       ];
       return new Set(pairs.map(([part]) => part)).size === pairs.length ? Object.fromEntries(pairs) : pairs;

@@ -70,8 +70,8 @@ function optionsOf({ judge = NOBODY, judges = {}, sandbox }: Parts): ObtainOptio
 
 /** Scores one rollout; its reply is checked against the wire schema. */
 export async function scoreAlone(rollout: Rollout, recipe: RecipeInput, parts: Parts = {}): Promise<ScoredRollout> {
-  const plan = parts.plan === undefined ? {} : { plan: parts.plan };
-  const result = await scoreRollout({ rollout, recipe: await resolved(recipe), ...plan }, optionsOf(parts));
+  const plan = { credit: 'claims', ...parts.plan } as const;
+  const result = await scoreRollout({ rollout, recipe: await resolved(recipe), plan }, optionsOf(parts));
   if (result.status !== 'done') throw new Error(JSON.stringify(result));
   return checked(result);
 }
@@ -82,7 +82,8 @@ export async function scoreMembers(
   recipe: RecipeInput,
   parts: Parts = {},
 ): Promise<ScoredRollout[]> {
-  const result = await scoreGroup({ rollouts, recipe: await resolved(recipe) }, optionsOf(parts));
+  const plan = { credit: 'claims' } as const;
+  const result = await scoreGroup({ rollouts, recipe: await resolved(recipe), plan }, optionsOf(parts));
   if (result.status !== 'done') throw new Error(JSON.stringify(result));
   return result.members.map(checked);
 }
@@ -98,8 +99,13 @@ export async function refusedPaths(
   return result.problems.map(({ path }) => path.join('.'));
 }
 
+/** Checks the reply, and that the shares of the credit add up to the reward, for whatever a test scores. */
 function checked(scored: ScoredRollout): ScoredRollout {
-  scoreResponseSchema.parse(scored.reply);
+  const { reply, credit } = scored;
+  scoreResponseSchema.parse({ ...reply, credit });
+  if (credit === undefined) throw new Error('a score without the credit that was asked for');
+  const sum = credit === null ? null : credit.entries.reduce((total, { share }) => total + share, 0);
+  if (sum !== reply.reward) throw new Error(`shares that add up to ${sum} for a reward of ${reply.reward}`);
   return scored;
 }
 

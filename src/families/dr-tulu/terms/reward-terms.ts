@@ -92,7 +92,7 @@ export function citationTerm(response: string, sources: SourceSet, judge: Citati
     if (support === null || relevance === null) return null;
     sum += support + relevance === 0 ? 0 : (2 * support * relevance) / (support + relevance);
   }
-  for (const text of uncited) {
+  for (const { text } of uncited) {
     const needs = judge.needsCitation(text);
     if (needs === null) return null;
     sum += needs ? 0 : 1;

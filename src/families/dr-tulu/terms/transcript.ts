@@ -11,7 +11,7 @@ import { parseSources } from '../../../citations/sources.ts';
 import { readTag } from '../../../citations/tags.ts';
 import type { Claim, SourceSet } from '../../../citations/types.ts';
 import { hasContent } from '../../../text/characters.ts';
-import type { Span } from '../../../text/span.ts';
+import { type Span, trimSpan } from '../../../text/span.ts';
 
 /** How a transcript writes its tool calls: `<search>`, `<tool name=…>` or `<call_tool name=…>`. */
 export type CallForm = 'search' | 'unified' | 'v20250824';
@@ -84,7 +84,7 @@ export function readQueries(context: string, form: CallForm): readonly string[] 
 type TranscriptClaims = {
   readonly claims: readonly Claim[];
   /** Trimmed text between the claims that has a letter or digit. */
-  readonly uncited: readonly string[];
+  readonly uncited: readonly { readonly text: string; readonly span: Span }[];
 };
 
 /** Parses claims in the `cite` grammar, in the closed answer block if there is one, else in the whole text. */
@@ -96,6 +96,6 @@ export function readCitedClaims(response: string, sources: SourceSet): Transcrip
   const read = readElementClaims(response, block.content, block.tags, grammar.attributes, sources, new FindingList());
   const uncited = read.stretches
     .filter((stretch) => !stretch.claim && hasContent(response, stretch.start, stretch.end))
-    .map(({ start, end }: Span) => response.slice(start, end).trim());
+    .map(({ start, end }) => ({ text: response.slice(start, end).trim(), span: trimSpan(response, start, end) }));
   return { claims: read.claims, uncited };
 }
