@@ -2,6 +2,7 @@
  * Finds claims that no source can support: a question or a list of words, which states nothing, and the remark that the
  * sources do not answer.
  */
+import { hasContentWord } from '../lexical/index.ts';
 import { splitSentences } from '../text/sentences.ts';
 
 /** A list of this many single words is no sentence. Lists within sentences have longer items at their ends. */
@@ -31,6 +32,31 @@ export function statesNothing(claim: string): boolean {
 /** Returns whether the text of a claim says that the sources or its writer do not know the answer. */
 export function abstains(claim: string): boolean {
   return claim.length <= MAX_ABSTENTION_CHARS && ABSTENTION.test(claim);
+}
+
+/** Words of an abstention that tell nothing: what is missing, and from where. */
+const TELLING_NOTHING = new RegExp(
+  '\\b(?:answers?|anything|available|details?|documents?|enough|given|information|passages?|provided|questions?|' +
+    'results?|search|snippets?|sources?|sufficient)\\b',
+  'giu',
+);
+
+/**
+ * Returns whether each sentence of a text abstains and has no content word besides that the question lacks: "The sources
+ * do not say how long it is" abstains alone, "The sources do not say that it is red" does not. Linear.
+ *
+ * @param isAsked whether all content words of a text are in the question.
+ */
+export function onlyAbstains(text: string, isAsked: (text: string) => boolean): boolean {
+  const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end).trim());
+  return (
+    sentences.length > 0 &&
+    sentences.every((sentence) => {
+      if (!abstains(sentence)) return false;
+      const rest = sentence.replace(ABSTENTION, '').replace(TELLING_NOTHING, '');
+      return !hasContentWord(rest) || isAsked(rest);
+    })
+  );
 }
 
 function isQuestion(claim: string): boolean {

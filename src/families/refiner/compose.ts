@@ -5,7 +5,7 @@
 
 import type { Component, UnscoredReason } from '../../family/score.ts';
 import { composeCitation } from './citation-score.ts';
-import { breaksPolicy } from './cites.ts';
+import { breaksPolicy, needsNoCitation } from './cites.ts';
 import type { RefinerFacts } from './facts.ts';
 import { dividedCriteria, type HoldoutMeans, lacksHashes } from './holdout.ts';
 import type { RefinerRecipe } from './recipe.ts';
@@ -17,7 +17,7 @@ type Judged = 'rubric' | 'citation';
 
 /** Which judgments can change this reward. A failure of any other judgment leaves the reward scored. */
 export function neededJudgments(
-  facts: Pick<RefinerFacts, 'has_answer' | 'format' | 'finish_reason' | 'cites'> &
+  facts: Pick<RefinerFacts, 'has_answer' | 'format' | 'finish_reason' | 'cites' | 'abstains'> &
     Partial<Pick<RefinerFacts, 'citation'>>,
   recipe: RefinerRecipe,
 ): readonly Judged[] {
@@ -27,7 +27,7 @@ export function neededJudgments(
   const gatedOut = recipe.gate_judge_score_with_format_bonus && facts.format[recipe.mode] === 0;
   const paysRubric = rubricWeight(recipe) > 0 && !gatedOut;
   if (paysRubric || (recipe.citation_weight > 0 && scalesCitation(recipe))) needed.push('rubric');
-  if (recipe.citation_weight > 0) needed.push('citation');
+  if (recipe.citation_weight > 0 && !needsNoCitation(facts, recipe)) needed.push('citation');
   return needed;
 }
 
@@ -49,7 +49,8 @@ function rubricWeight(recipe: RefinerRecipe): number {
  *
  *     no answer, or one that breaks the citation policy -> 0
  *     rubric'  = rubric * format if gated, else rubric
- *     citation is scaled by the own positives met and by 1 - padding, if the recipe says so
+ *     citation is scaled by the own positives met and by 1 - padding, if the recipe says so; of an abstention that needs
+ *              no citation it is the own positives met
  *     base     = (1 - w) * rubric' + w * citation  (convex)   or   rubric' + w * citation  (additive)
  *     reward   = verification_reward * base, or the penalty's value where it applies
  *
@@ -89,8 +90,9 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
 
   const divided = dividedCriteria(facts.rubric, recipe);
   const rubric = composeRubric(divided.rubric, recipe);
-  const citation = composeCitation(facts, recipe);
-  const scaled = citationScale(divided, recipe);
+  const needsNone = needsNoCitation(facts, recipe);
+  const citation = needsNone ? NO_CITATION_NEEDED : composeCitation(facts, recipe);
+  const scaled = citationScale(divided, recipe, needsNone);
   const hasCredit = recipe.citation_not_applicable === 'credit' && typeof scaled !== 'string';
   const credit = hasCredit ? scaled.factor : 0;
   const gated = recipe.gate_judge_score_with_format_bonus;
@@ -148,9 +150,13 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
 type CitationScale = { readonly factor: number; readonly details: Pick<Details, 'own_positives' | 'padding'> };
 type Details = RefinerScore['details'];
 
+/** An abstention has no padding that would lower its citation score. */
+const NO_CITATION_NEEDED = { status: 'scored', value: 1, recall: null, precision: null } as const;
+
 function citationScale(
   { rubric }: Pick<RefinerFacts, 'rubric'>,
   recipe: RefinerRecipe,
+  needsNone: boolean,
 ): CitationScale | UnscoredReason {
   if (!scalesCitation(recipe)) return { factor: 1, details: {} };
   if (rubric.status === 'unscored') return rubric.reason;
@@ -160,7 +166,7 @@ function citationScale(
   const byPadding = recipe.padding_lowers_citation === true;
   if (byPadding && padding === null) return 'not_measured';
   return {
-    factor: (byOwn ? (own ?? 1) : 1) * (byPadding ? 1 - (padding ?? 0) : 1),
+    factor: (byOwn ? (own ?? 1) : 1) * (byPadding && !needsNone ? 1 - (padding ?? 0) : 1),
     details: { ...(byOwn ? { own_positives: own } : {}), ...(byPadding ? { padding } : {}) },
   };
 }
@@ -185,7 +191,7 @@ function weighted(value: number, weight: number, scale: number): Component {
 }
 
 function citationComponent(
-  citation: ReturnType<typeof composeCitation>,
+  citation: ReturnType<typeof composeCitation> | typeof NO_CITATION_NEEDED,
   scaled: CitationScale | UnscoredReason,
   weight: number,
   credit: number,

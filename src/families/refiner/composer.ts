@@ -48,6 +48,7 @@ const FIELDS = {
   negatives_require_positive: 'compose',
   own_positives_required: 'compose',
   padding_lowers_citation: 'compose',
+  abstentions_need_no_citation: 'compose',
   holdout: 'compose',
   verification_reward: 'compose',
   non_stop_penalty: 'compose',
@@ -91,6 +92,7 @@ export const REFINER_RECIPES = {
     negatives_require_positive: true,
     own_positives_required: true,
     padding_lowers_citation: true,
+    abstentions_need_no_citation: true,
     citation_metric: 'precision_squared',
   },
 } as const satisfies Record<string, RefinerRecipe>;

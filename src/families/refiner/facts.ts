@@ -43,6 +43,9 @@ const ownFactsSchema = z.strictObject({
   finish_reason: finishReasonFactSchema,
   // Whether the answer cites anything, invented ids too; only if the recipe has `citations`.
   cites: z.boolean().exactOptional(),
+  // The answer cites nothing and only abstains, in a row with positive criteria of its own, which may ask for that;
+  // absent = it does not, or recorded before 2026-11-27.
+  abstains: z.literal(true).exactOptional(),
   // How often a claim cites an id again; absent = never, or recorded before 2026-11-26.
   repeated_ids: z.int().min(1).exactOptional(),
   rubric: observedSchema(z.array(criterionFactSchema)),

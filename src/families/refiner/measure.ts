@@ -22,6 +22,7 @@ export function measureRefiner(plan: RefinerPlan, outcomes: RefinerOutcomes): Re
     format: plan.parsed.format,
     finish_reason: plan.finish_reason,
     ...(plan.recipe.citations === undefined ? {} : { cites: plan.parsed.claims.length > 0 }),
+    ...(plan.abstains ? { abstains: plan.abstains } : {}),
     ...(repeated === 0 ? {} : { repeated_ids: repeated }),
     rubric: measureRubric(plan, outcomes.rubric),
     citation: measureCitation(plan, outcomes.citations),

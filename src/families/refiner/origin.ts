@@ -152,6 +152,9 @@ export const REFINER_ORIGINS = {
         'a copied sentence that answers nothing, cited rightly, earned 8.2 of 10 without it (GRPO of SmolLM2-135M)',
       ),
       padding_lowers_citation: ours('every source sentence, cited, meets the own criteria too'),
+      abstentions_need_no_citation: ours(
+        'where no source answers, a right abstention earned 0 without a citation and 4 with one; a right answer earns 10',
+      ),
       citation_metric: ours('F1 pays for citing every source: 1/2 for three of which one is right, 1/3 for a guess'),
       verification_reward: AS_BALANCED,
       non_stop_penalty: { enabled: AS_BALANCED, value: PENALTY_UNUSED },

@@ -3,6 +3,7 @@
  * without content, the verbatim gate), and puts the rest into rubric requests and one citations request.
  */
 import { canonicalAnswer } from '../../citations/canonical-answer.ts';
+import { onlyAbstains } from '../../citations/empty-statements.ts';
 import type { GrammarName } from '../../citations/grammars.ts';
 import { evidenceOfClaims } from '../../citations/lexical-evidence.ts';
 import { lacksContent, parseResponse, scorableResponse, sizeProblems } from '../../citations/parse.ts';
@@ -20,7 +21,7 @@ import type { CitationsRequest, JudgedClaim } from '../../judgments/kinds/citati
 import { criterionKey } from '../../judgments/kinds/rubric/rubric.ts';
 import { type RubricCall, rubricCalls } from '../../judgments/kinds/rubric/rubric-calls.ts';
 import { STATIC_V3 } from '../../judgments/kinds/rubric/static-criteria.ts';
-import type { ClaimEvidence } from '../../lexical/index.ts';
+import { type ClaimEvidence, createAskedWords } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
 import { neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
@@ -53,6 +54,8 @@ export type RefinerPlan = {
   readonly claims: readonly PlannedClaim[];
   /** What comparing words shows about each claim, by its index; the verbatim gate and the report read it. */
   readonly evidence: ReadonlyMap<number, ClaimEvidence>;
+  /** Whether the answer cites nothing and only abstains, in a row with positive criteria of its own. */
+  readonly abstains: boolean;
   /** The answer as judges read it; `null` = the response has none. */
   readonly answer: string | null;
   /** The calls that ask about the criteria, as `judging` splits them. */
@@ -85,12 +88,14 @@ export function planRefiner(
 
   const evidence = evidenceOfClaims(sources, parsed.claims);
   const claims = plannedClaims(parsed, evidence, recipe);
+  const abstains = abstainsAlone(rollout, parsed, criteria);
   const needed = neededJudgments(
     {
       has_answer: parsed.answer !== null,
       format: parsed.format,
       finish_reason: finishReason,
       cites: parsed.claims.length > 0,
+      ...(abstains ? { abstains } : {}),
     },
     recipe,
   );
@@ -113,11 +118,24 @@ export function planRefiner(
       criteria,
       claims,
       evidence,
+      abstains,
       answer,
       rubric: wanted('rubric') ? requestsOf(answer, question, sources, criteria, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims) : 'not_needed',
     },
   };
+}
+
+function abstainsAlone(
+  { response, question = '' }: Rollout,
+  { answer, claims }: ParsedResponse,
+  criteria: readonly Criterion[],
+): boolean {
+  if (answer === null || claims.length > 0) return false;
+  const mayAsk = criteria.some(
+    ({ origin, polarity, weight }) => origin === 'instance' && polarity === 'positive' && weight > 0,
+  );
+  return mayAsk && onlyAbstains(response.slice(answer.start, answer.end), createAskedWords(question));
 }
 
 /** A vendor's answer has been converted to snippet tags, whatever the recipe says. */

@@ -68,6 +68,13 @@ export const refinerRecipeSchema = z
       .boolean()
       .describe('Scales the citation score by 1 - padding, the verdict on Off-Query Padding. Absent = false.')
       .exactOptional(),
+    abstentions_need_no_citation: z
+      .boolean()
+      .describe(
+        'An answer without citations that only says, in English, that the sources or its writer do not know has the ' +
+          "row's own positives met as its citation score. Not for rows without any. Absent = false.",
+      )
+      .exactOptional(),
     holdout: z
       .strictObject({
         share: z.number().min(0).max(0.9).describe('Share of them that is held out, by their hashes.'),
@@ -105,6 +112,10 @@ export const refinerRecipeSchema = z
     path: ['padding_lowers_citation'],
     error: 'needs judge_static: true, because padding is a static criterion; otherwise set it to false',
   })
+  .refine((recipe) => recipe.abstentions_need_no_citation !== true || recipe.own_positives_required === true, {
+    path: ['abstentions_need_no_citation'],
+    error: 'needs own_positives_required: true, or every answer may abstain; otherwise set it to false',
+  })
   .refine(hasBatch, NO_BATCH)
   .refine(hasEvidence, NO_EVIDENCE);
 
@@ -123,6 +134,8 @@ export const REFINER_FORMULA = [
   'citation = answer_f1: 2 * recall * precision / (recall + precision); claim_f1: mean F1 of the statements;',
   '           precision_squared: recall * precision * precision, with repeated ids among the citations;',
   '           with own_positives_required times own; with padding_lowers_citation times (1 - padding)',
+  '           with abstentions_need_no_citation it is own where the answer cites nothing and only abstains, which is',
+  '           then no fault under citations required; not in rows without own positives',
   'recall   = mean support of the statements; precision = share of the citations that are relevant',
   'padding  = verdict on Off-Query Padding (0, 1, 2) / 2',
   "rubric'  = rubric * format (0 or 1) if gate_judge_score_with_format_bonus, else rubric",

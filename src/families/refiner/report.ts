@@ -1,5 +1,6 @@
 /** Lists a rollout's criteria, claims and statements with their verdicts. An unknown verdict is `null`. */
 import { describeResponse, type Verification } from '../../citations/verify.ts';
+import { needsNoCitation } from './cites.ts';
 import type { RefinerFacts, StatementFact } from './facts.ts';
 import type { RefinerPlan } from './plan.ts';
 import type { RefinerReply } from './reply.ts';
@@ -11,7 +12,8 @@ export function reportRefiner(
 ): Pick<RefinerReply, 'criteria' | 'claims' | 'statements' | 'findings' | 'finding_counts' | 'format'> {
   // Lexical findings (a number that no cited source has, a copied claim) are listed whatever judge gave the verdicts.
   const { response, parsed, sources, evidence, question } = plan;
-  const { mode, citations } = plan.recipe;
+  const { mode, citations: policy } = plan.recipe;
+  const citations = needsNoCitation(facts, plan.recipe) ? 'allowed' : policy;
   const verified = describeResponse(response, parsed, sources, { mode, evidence, citations, question });
   return {
     criteria: reportCriteria(plan, facts),

@@ -30,8 +30,9 @@ const facts: fc.Arbitrary<RefinerFacts> = fc
     finish_reason: fc.constantFrom('stop', 'length', null),
     criteria: fc.array(criterion, { minLength: 1, maxLength: 8 }),
     statements: fc.array(statement, { maxLength: 8 }),
+    abstains: fc.boolean(),
   })
-  .map(({ has_answer, well_formed, finish_reason, criteria, statements }): RefinerFacts => {
+  .map(({ has_answer, well_formed, finish_reason, criteria, statements, abstains }): RefinerFacts => {
     const format = well_formed === 1 ? 1 : 0;
     return {
       v: 1,
@@ -39,6 +40,7 @@ const facts: fc.Arbitrary<RefinerFacts> = fc
       has_answer,
       format: { answer_only: format, full: format },
       finish_reason,
+      ...(abstains ? { abstains } : {}),
       rubric: { status: 'scored', observed: criteria },
       citation: { status: 'scored', observed: statements },
     };
@@ -56,12 +58,18 @@ const recipe: fc.Arbitrary<RefinerRecipe> = fc
     non_stop_penalty: fc.record({ enabled: fc.boolean(), value: fc.double({ min: -20, max: 20, noNaN: true }) }),
     own_positives_required: fc.boolean(),
     padding_lowers_citation: fc.boolean(),
+    abstentions_need_no_citation: fc.boolean(),
     citation_metric: fc.constantFrom('answer_f1', 'claim_f1', 'precision_squared'),
     uncited_ok: fc.constantFrom('exclude', 'credit'),
     citation_not_applicable: fc.constantFrom('zero', 'credit', 'drop'),
     mode: fc.constantFrom('answer_only', 'full'),
   })
-  .map((fields) => refinerRecipeSchema.parse({ ...BASE, ...fields }));
+  .map(({ abstentions_need_no_citation, ...fields }) =>
+    refinerRecipeSchema.parse({
+      ...{ ...BASE, ...fields },
+      abstentions_need_no_citation: abstentions_need_no_citation && fields.own_positives_required,
+    }),
+  );
 
 const SLACK = 1e-9;
 

@@ -1,9 +1,11 @@
 /** The recipe refiner-guarded and its fields. Prose: docs/concepts/rewards.md. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createScorer, lexicalJudge } from '../../../lib/index.ts';
 import { composeRefiner, neededJudgments } from '../../../src/families/refiner/compose.ts';
 import { REFINER_RECIPES } from '../../../src/families/refiner/composer.ts';
 import type { CriterionFact, RefinerFacts } from '../../../src/families/refiner/facts.ts';
+import type { RefinerRecipe } from '../../../src/families/refiner/recipe.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { PADDING_POSITION, STATIC_V3 } from '../../../src/judgments/kinds/rubric/static-criteria.ts';
 
@@ -96,8 +98,63 @@ describe('refiner-guarded', () => {
     expect(reward).toBeCloseTo(3 + (components.rubric.contribution ?? Number.NaN), 12);
   });
 
+  it('pays an abstention that meets the own criteria like a right answer, and needs no judgment of its citations', () => {
+    const abstention = (score: Score, recipe: RefinerRecipe = GUARDED) => {
+      const criteria = [own(score), fault(0), ...staticSet(2, 0, 0)];
+      const citation = { status: 'unscored', reason: 'not_measured' } as const;
+      return composeRefiner(factsOf(criteria, { cites: false, abstains: true, citation }), recipe);
+    };
+    expect(neededJudgments(factsOf([], { cites: false, abstains: true }), GUARDED)).toEqual(['rubric']);
+    expect([abstention(2).reward, abstention(1).reward, abstention(0).reward]).toEqual([10, 5, 0]);
+    const broken = abstention(2, { ...GUARDED, abstentions_need_no_citation: false });
+    expect(broken).toMatchObject({ reward: 0, decided_by: 'citation_policy' });
+  });
+
+  it('refuses to pay abstentions where no own criterion must ask for them', async () => {
+    const refused = await resolveRecipe({ base: 'refiner-guarded', own_positives_required: false });
+    expect(refused).toMatchObject({ ok: false, problems: [{ path: ['recipe', 'abstentions_need_no_citation'] }] });
+  });
+
   it('finds padding at its place in the static set', () => {
     expect(STATIC_V3[PADDING_POSITION]?.title).toBe('Off-Query Padding');
+  });
+});
+
+describe('an answer that only abstains, under refiner-guarded', () => {
+  const scorer = createScorer({ judge: lexicalJudge });
+  const UNTOLD = 'States that the sources do not say this';
+  const score = (text: string, criterion: string, more: Partial<RefinerRecipe> = {}) =>
+    scorer.score(
+      {
+        question: 'How long is the Aare?',
+        sources: [{ id: 'S1', text: 'The Aare ends near Koblenz, and its water is green.' }],
+        response: `<answer>${text}</answer>`,
+        ...(criterion === '' ? { negative_rubrics: [{ description: 'Dates the Aare to 1931' }] } : {}),
+        ...(criterion === '' ? {} : { positive_rubrics: [{ description: criterion }] }),
+      },
+      { base: 'refiner-guarded', ...more },
+    );
+
+  it.each([
+    ['in few words', 'The sources do not say.', UNTOLD, 10],
+    ['in words of the question', 'The sources do not say how long the Aare is.', UNTOLD, 10],
+    ['in two sentences', "I don't know. The sources do not give enough information.", UNTOLD, 10],
+    ['where the row asks for a fact', 'The sources do not say.', 'States 288', 0],
+    ['and states the fact', 'The sources do not say that it is 288 kilometres long.', 'States 288', 0],
+    ['and states a fact in small letters', 'The sources do not say that it is green.', 'States green', 0],
+    ['beside a sentence that tells something', 'The sources do not say. It ends near Koblenz.', UNTOLD, 0],
+    ['without a verb', 'The sources do not.', UNTOLD, 0],
+    ['in a row without own positive criteria', 'The sources do not say.', '', 0],
+  ])('%s', async (_, text, criterion, reward) => {
+    expect((await score(text, criterion)).reward).toBe(reward);
+  });
+
+  it('has no finding, no citation judgment, and earns nothing under a recipe that does not pay for it', async () => {
+    const paid = await score('The sources do not say.', UNTOLD);
+    expect(paid.judgments.map(({ kind }) => kind)).toEqual(['rubric']);
+    expect(paid.finding_counts).toEqual({});
+    const unpaid = await score('The sources do not say.', UNTOLD, { abstentions_need_no_citation: false });
+    expect(unpaid).toMatchObject({ reward: 0, decided_by: 'citation_policy', finding_counts: { citation_missing: 1 } });
   });
 });
 
