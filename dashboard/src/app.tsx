@@ -1,15 +1,16 @@
 /** The frame around the pages: header, skip link, settings, lazy page loading. */
 import { useEffect } from 'preact/hooks';
+import { EmptyState } from './display/empty-state.tsx';
 import { Header } from './navigation/header.tsx';
 import { LazyPage } from './navigation/lazy-page.tsx';
-import { PAGE_NAMES, type Route, useRoute } from './navigation/route.ts';
+import { hrefOf, PAGE_NAMES, type Route, useRoute } from './navigation/route.ts';
 import { PlaygroundPage } from './playground/playground-page.tsx';
 import { SettingsDialog } from './settings/settings-dialog.tsx';
 
 export function App() {
   const route = useRoute();
   useEffect(() => {
-    document.title = `${PAGE_NAMES[route.page]} · Citeward`;
+    document.title = `${route.page === 'unknown' ? 'Unknown page' : PAGE_NAMES[route.page]} · Citeward`;
   }, [route.page]);
   return (
     <>
@@ -57,5 +58,19 @@ function Page({ route: { page, path, query } }: { route: Route }) {
       return <LazyPage key={page} load={labelPage} props={{}} />;
     case 'api':
       return <LazyPage key={page} load={apiPage} props={{ path }} />;
+    case 'unknown':
+      return <UnknownPage />;
   }
+}
+
+/** An address of no page: a link that is cut off, or of another version. */
+function UnknownPage() {
+  return (
+    <main class="page">
+      <EmptyState title="There is no such page">
+        The address <code>{location.hash}</code> is of no page of this dashboard. It may be cut off, or of another
+        version. <a href={hrefOf('playground')}>Playground</a> · <a href={hrefOf('runs')}>Runs</a>
+      </EmptyState>
+    </main>
+  );
 }

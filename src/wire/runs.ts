@@ -131,3 +131,6 @@ export const runDeletionSchema = z.strictObject({
   deleted: z.literal(true),
   complete: z.boolean().describe('false: the run is hidden; the next cleanup or another DELETE removes the rest.'),
 });
+
+/** The reply to the deletion of a run. */
+export type RunDeletion = z.infer<typeof runDeletionSchema>;

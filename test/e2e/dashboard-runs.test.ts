@@ -242,6 +242,37 @@ describe('a step', () => {
   });
 });
 
+describe('the list of runs', () => {
+  it('finds a run by its name, sorts, and loses one that is deleted after a confirmation', async () => {
+    for (const id of ['to-delete', 'to-keep']) await deployment.recordGroup({ run: id, step: 0, group: 'prompt' }, 0);
+    await deployment.onPage('#/runs', DESK, async ({ page }) => {
+      const names = (): Promise<string[]> => page.getByRole('rowheader').allTextContents();
+      await page.getByLabel('Search').fill('TO-');
+      await expect.poll(names).toEqual(['to-keep', 'to-delete']);
+      await page.getByLabel('Sort').selectOption('by name');
+      await expect.poll(names).toEqual(['to-delete', 'to-keep']);
+      await page.getByRole('cell', { name: 'refiner-gpt54-instance-rubric' }).first().waitFor();
+      await page.getByRole('link', { name: 'to-delete' }).click();
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('button', { name: 'Keep it' }).click();
+      await page.getByRole('button', { name: 'Delete' }).click();
+      expect(await audit(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Delete the run' }).click();
+      await page.getByRole('rowheader', { name: 'to-keep' }).waitFor();
+      expect(await names()).not.toContain('to-delete');
+    });
+  });
+});
+
+it('says so where an address is of no page', async () => {
+  await deployment.onPage('#/nothing/here', DESK, async ({ page }) => {
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.getByText('#/nothing/here').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  });
+});
+
 describe('a comparison', () => {
   it('shows one run under two recipes: curves, differences, and links to the rollouts', async () => {
     const reply = await deployment.call(`/v1/runs/${RUN}/replay`, { recipe: { set: { citation_weight: 1 } } });

@@ -267,6 +267,17 @@ describe('editing', () => {
   });
 });
 
+it('shows the example with its score where the judge costs nothing, and an edited one without', async () => {
+  await onPage('#/playground', DESK, async ({ page }) => {
+    const reward = page.getByRole('region', { name: 'Reward' });
+    await reward.getByText('of 10').waitFor();
+    await reward.getByText('word-matching stand-in, not a model').waitFor();
+  });
+  await onPage('#/playground/own', DESK, async ({ page }) => {
+    await page.getByText('Not scored yet.').waitFor();
+  });
+});
+
 describe('runs', () => {
   it('draws a run, tells the same as a table, and leads to its rollouts and their text', async () => {
     const { steps } = await api<{ steps: { step: number; reward: { mean: number } }[] }>(`/v1/runs/${RUN}`);
@@ -274,8 +285,8 @@ describe('runs', () => {
       // Three groups of four, with the mean over all of them.
       const mean = steps.reduce((sum, { reward }) => sum + reward.mean, 0) / steps.length;
       const listed = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: RUN }) });
-      await expect.poll(() => listed.getByRole('cell').nth(3).textContent()).toBe('12');
-      expect((await listed.getByRole('cell').nth(2).textContent())?.trim()).toBe(mean.toFixed(2));
+      await expect.poll(() => listed.getByRole('cell').nth(4).textContent()).toBe('12');
+      expect((await listed.getByRole('cell').nth(3).textContent())?.trim()).toBe(mean.toFixed(2));
       await page.getByRole('link', { name: RUN }).click();
       await page.getByRole('img', { name: /^Reward\. mean/ }).waitFor();
       // Charts of values that are 0 at every step are one line of text.

@@ -5,7 +5,7 @@ import { openSettings } from '../settings/settings-dialog.tsx';
 import { chooseTheme, shownTheme } from '../settings/theme.ts';
 import { hrefOf, PAGE_NAMES, PAGES, type Page } from './route.ts';
 
-export function Header({ page }: { page: Page }) {
+export function Header({ page }: { page: Page | 'unknown' }) {
   const shown = useObservable(shownTheme);
   const key = useObservable(apiKey);
   const other = shown === 'dark' ? 'light' : 'dark';
@@ -63,6 +63,6 @@ export function Header({ page }: { page: Page }) {
 }
 
 /** A comparison begins at a run, so it has no entry of its own. */
-function shownUnder(page: Page): Page {
+function shownUnder(page: Page | 'unknown'): Page | 'unknown' {
   return page === 'compare' ? 'runs' : page;
 }

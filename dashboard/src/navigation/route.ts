@@ -22,9 +22,9 @@ export type Query = ReadonlyMap<string, string>;
  * `path`: the decoded segments after the page: `#/runs/my-run/3` is runs with `['my-run', '3']`. `query`: the
  * parameters after `?`; a new object for each navigation.
  */
-export type Route = { readonly page: Page; readonly path: readonly string[]; readonly query: Query };
+export type Route = { readonly page: Page | 'unknown'; readonly path: readonly string[]; readonly query: Query };
 
-/** Parses a hash; an unknown page leads to the playground. */
+/** Parses a hash; an empty one is the playground's. */
 export function routeOf(hash: string): Route {
   const text = hash.replace(/^#\/?/u, '');
   const end = text.indexOf('?');
@@ -32,7 +32,7 @@ export function routeOf(hash: string): Route {
   const [first, ...path] = (end === -1 ? text : text.slice(0, end)).split('/').map(decoded);
   // `#/docs` is the earlier address of the API page.
   const page = first === 'docs' ? 'api' : PAGES.find((known) => known === first);
-  if (page === undefined) return { page: 'playground', path: [], query: new Map() };
+  if (page === undefined) return { page: first === '' ? 'playground' : 'unknown', path: [], query: new Map() };
   return { page, path: path.filter((part) => part !== ''), query };
 }
 

@@ -1,7 +1,10 @@
 /** The playground: verifies the citations of a rollout and scores it. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { LEXICAL_JUDGE_MODEL } from '../../../src/lexical/support-model.ts';
+import type { Readiness } from '../../../src/wire/health.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { callApi } from '../api/call.ts';
+import { useApi } from '../api/use-api.ts';
 import { CurlText } from '../display/curl-text.tsx';
 import { numberText } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
@@ -42,20 +45,31 @@ export function PlaygroundPage({ example }: { example: string }) {
   const wanted = example === '' ? FIRST_EXAMPLE : example;
   const picked = examples.find(({ id }) => id === wanted) ?? null;
   const opened = wanted === OWN ? openedDraft() : null;
+  const readiness = useApi<Readiness>('/readyz').loaded;
   if (examples.length === 0) return <main class="page" aria-busy="true" />;
   return (
     <main class="page">
       <h1 class="visually-hidden">Playground</h1>
+      <p class="muted">
+        Citeward checks the citations of an answer against its sources, and scores it. This is an example: edit it,
+        choose another, or open a file of yours with <code>npx citeward view FILE</code>.
+      </p>
       <Desk
         key={wanted}
         initial={opened?.draft ?? picked?.draft ?? EMPTY_DRAFT}
         example={picked}
         note={opened?.note ?? picked?.note ?? 'Paste or type a rollout.'}
         isEmpty={opened === null && picked === null}
+        isScored={picked !== null && readiness.state === 'loaded' && judgesByWords(readiness.value)}
         examples={examples}
       />
     </main>
   );
+}
+
+/** Whether the judge of requests that name none is the built-in one, which costs nothing. */
+function judgesByWords({ default_judge, judges }: Readiness): boolean {
+  return judges.some(({ name, model }) => name === default_judge && model === LEXICAL_JUDGE_MODEL);
 }
 
 type DeskProps = {
@@ -63,10 +77,12 @@ type DeskProps = {
   example: Example | null;
   note: string;
   isEmpty: boolean;
+  /** Whether the example is shown with its score. */
+  isScored: boolean;
   examples: readonly Example[];
 };
 
-function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
+function Desk({ initial, example, note, isEmpty, isScored, examples }: DeskProps) {
   const [draft, setDraft] = useState(initial);
   const [options, setOptions] = useState<ParseOptions>({ grammar: 'snippet', mode: 'full', citations: 'allowed' });
   const [recipe, setRecipe] = useState(DEFAULT_RECIPE);
@@ -84,15 +100,19 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
   const claims = verified.ok ? verified.verification.claims : [];
   const states = useMemo(() => claimStatuses(claims, judged), [claims, judged]);
 
-  const score = async (): Promise<void> => {
+  /** @param isAsked whether a person asked for it, who then learns why it failed. */
+  const score = async (isAsked: boolean): Promise<void> => {
     setScored({ state: 'asking', of: requestText });
     const answer = await callApi<ScoreResponse>('/v1/score', { method: 'POST', body: request });
-    setScored(
-      answer.ok
-        ? { state: 'scored', of: requestText, reply: answer.value, milliseconds: answer.milliseconds }
-        : { state: 'failed', of: requestText, failure: answer.failure },
-    );
+    if (answer.ok) {
+      setScored({ state: 'scored', of: requestText, reply: answer.value, milliseconds: answer.milliseconds });
+      return;
+    }
+    setScored(isAsked ? { state: 'failed', of: requestText, failure: answer.failure } : { state: 'none' });
   };
+  useEffect(() => {
+    if (isScored) void score(false);
+  }, [isScored]);
   const { active, panel, look, follow, leave } = useClaimFocus(claims.length);
 
   return (
@@ -120,7 +140,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
           <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
             {isEditing ? 'Done editing' : 'Edit'}
           </button>
-          <button type="button" class="primary" onClick={score} disabled={scored.state === 'asking'}>
+          <button type="button" class="primary" onClick={() => score(true)} disabled={scored.state === 'asking'}>
             {scored.state === 'asking' ? 'Judging…' : 'Score'}
           </button>
         </div>
@@ -172,7 +192,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
                 <h2>Reward</h2>
                 <a href={hrefOf('probe', recipe)}>Probe {recipe}</a>
               </header>
-              <ScorePanel scored={scored} isStale={isStale} onScore={score} />
+              <ScorePanel scored={scored} isStale={isStale} onScore={() => score(true)} />
             </section>
             <section class="card" aria-label="Findings">
               <header class="card-head">

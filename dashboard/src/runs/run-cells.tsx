@@ -1,13 +1,19 @@
-/** Two cells of the list of runs: the mean reward over the steps, and the number of rollouts. Loaded once in view. */
+/** Cells of the list of runs: recipe, steps, mean reward over the steps, number of rollouts. Loaded once in view. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunDetail } from '../../../src/wire/runs.ts';
 import { callApi, runPath } from '../api/call.ts';
 import { columnText, countText } from '../display/number-text.ts';
 import { Sparkline } from './sparkline.tsx';
 
-type Figures = { readonly means: readonly (number | null)[]; readonly mean: number | null; readonly rollouts: number };
+type Figures = {
+  readonly recipe: string;
+  readonly means: readonly (number | null)[];
+  readonly mean: number | null;
+  readonly rollouts: number;
+};
 
-export function RunCells({ id }: { id: string }) {
+/** @param steps the first and last step, which need not be loaded. */
+export function RunCells({ id, steps }: { id: string; steps: string }) {
   const cell = useRef<HTMLTableCellElement>(null);
   const [figures, setFigures] = useState<Figures | 'failed' | null>(null);
   useEffect(() => {
@@ -34,7 +40,10 @@ export function RunCells({ id }: { id: string }) {
   const known = figures === 'failed' ? null : figures;
   return (
     <>
-      <td ref={cell} class="spark-cell">
+      <td ref={cell}>{known?.recipe}</td>
+      <td class="number">{steps}</td>
+      <td class="spark-cell">
+        {known === null && figures === null && <span class="muted">loading…</span>}
         {known !== null && known.mean !== null && (
           <>
             <Sparkline values={known.means} /> <b>{columnText(known.mean)}</b>
@@ -49,7 +58,7 @@ export function RunCells({ id }: { id: string }) {
 }
 
 /** Of the first 1,000 steps. The mean is over all of their scored rollouts. */
-function figuresOf({ steps, rollouts }: RunDetail): Figures {
+function figuresOf({ steps, rollouts, recipes }: RunDetail): Figures {
   let scored = 0;
   let sum = 0;
   for (const step of steps) {
@@ -57,5 +66,10 @@ function figuresOf({ steps, rollouts }: RunDetail): Figures {
     scored += step.scored;
     sum += step.reward.mean * step.scored;
   }
-  return { means: steps.map(({ reward }) => reward.mean), mean: scored === 0 ? null : sum / scored, rollouts };
+  return {
+    recipe: recipes.map(({ name }) => name ?? 'inline').join(', '),
+    means: steps.map(({ reward }) => reward.mean),
+    mean: scored === 0 ? null : sum / scored,
+    rollouts,
+  };
 }

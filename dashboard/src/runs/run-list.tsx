@@ -4,10 +4,12 @@ import type { RunReply } from '../../../src/wire/runs.ts';
 import { type CallFailure, callApi } from '../api/call.ts';
 import { useApi } from '../api/use-api.ts';
 import { EmptyState } from '../display/empty-state.tsx';
+import { plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { Time } from '../display/time.tsx';
 import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf, type Page } from '../navigation/route.ts';
+import { NATURAL } from './place.ts';
 import { RunCells } from './run-cells.tsx';
 
 type RunPage = { readonly runs: readonly RunReply[]; readonly next: string | null };
@@ -34,20 +36,54 @@ function NoRuns() {
 function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs' | 'replay'> }) {
   const [more, setMore] = useState<RunPage>({ runs: [], next: first.next });
   const [failure, setFailure] = useState<CallFailure | null>(null);
+  const [search, setSearch] = useState('');
+  const [order, setOrder] = useState<Order>('newest first');
   const loadMore = async (): Promise<void> => {
     if (more.next === null) return;
     const reply = await callApi<RunPage>(`/v1/runs?limit=50&after=${encodeURIComponent(more.next)}`);
     setFailure(reply.ok ? null : reply.failure);
     if (reply.ok) setMore({ runs: [...more.runs, ...reply.value.runs], next: reply.value.next });
   };
+  const all = [...first.runs, ...more.runs];
+  const shown = inOrder(
+    all.filter(({ id, family }) => `${id} ${family}`.toLowerCase().includes(search.trim().toLowerCase())),
+    order,
+  );
   return (
     <>
+      {(all.length > 1 || more.next !== null) && (
+        <div class="step-tools pad">
+          <label class="inline-field">
+            <span>Search</span>
+            <input type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
+          </label>
+          <label class="inline-field">
+            <span>Sort</span>
+            <select
+              value={order}
+              onChange={(event) => {
+                const known = ORDERS.find((one) => one === event.currentTarget.value);
+                if (known !== undefined) setOrder(known);
+              }}
+            >
+              {ORDERS.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </label>
+          <span class="muted" role="status">
+            {shown.length === all.length ? '' : `${shown.length} of ${plural(all.length, 'run')}`}
+            {more.next === null ? '' : ' so far'}
+          </span>
+        </div>
+      )}
       <div class="scroll-x">
         <table class="list">
           <thead>
             <tr>
               <th scope="col">Run</th>
               <th scope="col">Family</th>
+              <th scope="col">Recipe</th>
               <th scope="col" class="number">
                 Steps
               </th>
@@ -60,7 +96,7 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
             </tr>
           </thead>
           <tbody>
-            {[...first.runs, ...more.runs].map((run) => (
+            {shown.map((run) => (
               <tr key={run.id}>
                 <th scope="row" class="row-name">
                   <a class="list-link" href={hrefOf(leadsTo, run.id)}>
@@ -68,8 +104,7 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
                   </a>
                 </th>
                 <td>{run.family}</td>
-                <td class="number">{stepsText(run)}</td>
-                <RunCells id={run.id} />
+                <RunCells id={run.id} steps={stepsText(run)} />
                 <td>
                   <Time at={Date.parse(run.active_at)} />
                 </td>
@@ -89,6 +124,20 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
       )}
     </>
   );
+}
+
+const ORDERS = ['newest first', 'last recorded', 'by name'] as const;
+type Order = (typeof ORDERS)[number];
+
+function inOrder(runs: RunReply[], order: Order): RunReply[] {
+  switch (order) {
+    case 'newest first':
+      return runs;
+    case 'last recorded':
+      return runs.sort((one, other) => Date.parse(other.active_at) - Date.parse(one.active_at));
+    case 'by name':
+      return runs.sort((one, other) => NATURAL.compare(one.id, other.id));
+  }
 }
 
 export function stepsText({ first_step, last_step }: Pick<RunReply, 'first_step' | 'last_step'>): string {

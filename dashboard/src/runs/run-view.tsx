@@ -12,6 +12,7 @@ import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf, withQuery } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { RunAlerts } from './alerts-card.tsx';
+import { DeleteRun } from './delete-run.tsx';
 import { JudgedBy } from './judged-by.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { stepsText } from './run-list.tsx';
@@ -44,6 +45,7 @@ export function RunView({ id }: { id: string }) {
           <a class="button" href={hrefOf('replay', id)}>
             Replay this run
           </a>
+          <DeleteRun run={id} />
         </div>
       </div>
       <WhenLoaded loading={loading} waiting="Loading the steps…">
