@@ -279,6 +279,11 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     summary: 'Run the Worker on this machine, without an account.',
     load: async () => (await import('./commands/serve/run.ts')).serveCommand,
   },
+  {
+    name: 'doctor',
+    summary: 'Check what Citeward needs: this machine, the judges of a configuration, a Worker.',
+    load: async () => (await import('./commands/doctor/run.ts')).doctorCommand,
+  },
   GRADERS_COMMANDS,
   KEYS_COMMANDS,
   PROJECTS_COMMANDS,

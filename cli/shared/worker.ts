@@ -77,7 +77,8 @@ async function connectTo(urlText: string, keyFlag: string | null, onRetry: (text
   );
 }
 
-function keyOfEnvironment(): string | null {
+/** The API key of a Worker in the environment; `null` = none. */
+export function keyOfEnvironment(): string | null {
   const key = process.env['CITEWARD_KEY'];
   return key === undefined || key === '' ? null : key;
 }

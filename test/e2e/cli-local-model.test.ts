@@ -147,3 +147,28 @@ describe('--backends', () => {
     expect(ended.stderr).toContain(`${settings}: backends[0].base_url: expected an https URL`);
   });
 });
+
+describe('doctor', () => {
+  test('asks each judge a question, and says what is wrong with one that does not answer', async () => {
+    const doctor = () => citeward('doctor', '--judge-url', url, '--judge-model', MODEL, '--json');
+    const well = await doctor();
+    expect([well.code, well.stderr]).toEqual([0, '']);
+    const judge = `judge ${MODEL}`;
+    expect(jsonLines(well.stdout)).toContainEqual({ what: judge, ok: true, detail: expect.any(String), hint: null });
+    status = 401;
+    const ill = await doctor();
+    status = 200;
+    expect([ill.code, ill.stderr]).toEqual([1, '1 of these must be mended\n']);
+    const fault = jsonLines(ill.stdout).find(({ what }) => what === judge);
+    expect(fault).toMatchObject({ ok: false, detail: expect.stringContaining('judge_unauthorized') });
+    expect(fault?.['hint']).toContain('troubleshooting.md');
+  });
+
+  test('names a Worker that does not answer, and what is to be started', async () => {
+    const ended = await citeward('doctor', '--url', 'http://127.0.0.1:9');
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toContain('ok    Node: v');
+    expect(ended.stdout).toContain('FAIL  http://127.0.0.1:9: no answer');
+    expect(ended.stdout).toContain('npm run dev');
+  });
+});
