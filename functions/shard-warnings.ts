@@ -21,7 +21,9 @@ const NEAR_LIMIT = 0.5;
 
 /** The warning that follows from the settings: the judges may make more rollouts a second than the objects take. */
 export function configuredWarnings({ backends, runShards }: SizeOfDeployment): Warning[] {
-  const slots = backends.judges.reduce((sum, { routes }) => sum + Math.min(...routes.map((route) => route.slots)), 0);
+  const ofJudges = backends.judges.map(({ routes }) => Math.min(...routes.map((route) => route.slots)));
+  const all = [...ofJudges, ...backends.classifiers.map((classifier) => classifier.slots)];
+  const slots = all.reduce((sum, one) => sum + one, 0);
   const rollouts_per_s = Math.floor((slots * BUSY_SLOTS) / (JUDGMENTS * JUDGMENT_S));
   const needed = Math.ceil(rollouts_per_s / MAX_OBJECT_CALLS_PER_S);
   if (needed <= runShards) return [];

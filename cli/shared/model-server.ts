@@ -1,17 +1,57 @@
-/** A model on an OpenAI-compatible server that judges for the command line: checks that it is served, and configures it. */
+/** Models and classifiers on servers that judge for the command line: checks that they are served, and configures them. */
 import * as z from 'zod';
 import { reasonOf } from '../../clients/typescript/transport.ts';
 import { chatUrlProblem, credentials } from '../../lib/model-servers/calls/server-address.ts';
 import { publicTransport } from '../../lib/model-servers/calls/transport.ts';
 import { modelsUrl, probeServer, type VllmConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
+import {
+  CLASSIFIER_ENDPOINTS,
+  type ClassifierConfig,
+  endpointOf,
+  probeClassifier,
+} from '../../service/backends/classifier/classifier-server.ts';
+import { classifierOf } from '../../service/backends/settings.ts';
 import { type ChatDialect, dialectRow, type Refusable } from '../../src/judgments/chat-dialects.ts';
 import { RunError, UsageError } from './exit.ts';
+import type { FlagDescription, Flags } from './flags.ts';
 
 /** Calls of a model at the same time, and rows where a row has one call in progress. */
 export const MODEL_CALLS = 8;
 
 /** The environment variable of the server's key. */
 export const KEY_VARIABLE = 'VLLM_API_KEY';
+
+export const LABELS_FLAG: FlagDescription = {
+  name: 'labels',
+  kind: 'text',
+  value: 'A,B,C',
+  help: "A classifier's labels in the order of the model; NAME=supported for a name that says nothing.",
+};
+
+export const THRESHOLD_FLAG: FlagDescription = {
+  name: 'threshold',
+  kind: 'text',
+  value: 'P',
+  help: 'The least probability that is support to a classifier (default 0.5).',
+};
+
+/**
+ * The settings of a classifier among the flags. @param url of the judge; `null` = none.
+ * @throws UsageError if they are given for another judge.
+ */
+export function classifierFlags(flags: Flags, url: string | null): Pick<ClassifierServer, 'labels' | 'threshold'> {
+  const labels = flags.text('labels');
+  const threshold = flags.number('threshold', 'a number above 0, at most 1', (value) => value > 0 && value <= 1);
+  const given = labels !== null ? 'labels' : threshold !== null ? 'threshold' : null;
+  if (given !== null && (url === null || !isClassifierUrl(url))) {
+    const hint = `Give its --judge-url, which ends in ${CLASSIFIER_ENDPOINTS.map((one) => `/${one}`).join(', ')}.`;
+    throw new UsageError(`--${given} is for a classifier`, hint);
+  }
+  return {
+    ...(labels === null ? {} : { labels: labels.split(',') }),
+    ...(threshold === null ? {} : { threshold }),
+  };
+}
 
 const MODEL_LIST_TIMEOUT_MS = 5_000;
 
@@ -42,6 +82,45 @@ export async function servedModel(server: ModelServer, name: string): Promise<Vl
   const probed = configOf(server, name, server.context_tokens ?? 0);
   await refuseUnserved(probed);
   return configOf(server, name, server.context_tokens ?? (await contextOf(probed)));
+}
+
+/** A classifier, before its server was asked. An absent setting has its default. */
+export type ClassifierServer = Pick<ModelServer, 'url' | 'model' | 'key'> & {
+  readonly labels?: readonly string[];
+  readonly template?: string;
+  readonly window_tokens?: number;
+  readonly threshold?: number;
+};
+
+/** Whether a URL is that of a classifier: it ends in the name of an endpoint. */
+export function isClassifierUrl(url: string): boolean {
+  return endpointOf(url) !== null;
+}
+
+/**
+ * Checks that the server has the classifier. @param name of the judge.
+ * @throws UsageError for wrong settings, RunError if the server refuses or lacks the model.
+ */
+export async function servedClassifier(server: ClassifierServer, name: string): Promise<ClassifierConfig> {
+  const { url, model, key, labels, ...settings } = server;
+  const written = {
+    ...({ kind: 'classifier', name, model, slots: MODEL_CALLS, base_url: url } as const),
+    ...(key === null ? {} : { api_key: key }),
+    ...(labels === undefined ? {} : { labels: [...labels] }),
+    ...settings,
+  };
+  const problems: string[] = [];
+  const around = { secret: () => undefined, isBound: () => false };
+  const config = classifierOf(written, around, (field, message) => {
+    problems.push(`--${field === 'base_url' ? 'judge-url' : field}: ${message}`);
+  });
+  if (problems.length > 0) {
+    throw new UsageError(problems.join('\n'), 'Example: --labels entailment,neutral,contradiction');
+  }
+  const { failure, model_present } = await probeClassifier(config, publicTransport);
+  if (failure !== null) throw new RunError(`no classifier at ${url}: ${failure.detail} (${failure.reason})`);
+  if (model_present === false) throw new RunError(`${url} has no model "${model}"`);
+  return config;
 }
 
 /** The key of a model server in the environment; `null` = none. */

@@ -15,7 +15,17 @@ import type { JudgmentStore } from '../../src/judgments/store.ts';
 import { RunError, UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
 import { readTextFile } from './input.ts';
-import { KEY_VARIABLE, keyOfEnvironment, MODEL_CALLS, servedModel } from './model-server.ts';
+import {
+  classifierFlags,
+  isClassifierUrl,
+  KEY_VARIABLE,
+  keyOfEnvironment,
+  LABELS_FLAG,
+  MODEL_CALLS,
+  servedClassifier,
+  servedModel,
+  THRESHOLD_FLAG,
+} from './model-server.ts';
 import { countOf } from './number-text.ts';
 import { RunningJudges } from './running-judges.ts';
 import type { ScoringOptions } from './scoring-flags.ts';
@@ -27,7 +37,7 @@ const JUDGE_SERVER_FLAGS: readonly FlagDescription[] = [
     name: 'judge-url',
     kind: 'text',
     value: 'MODEL_URL',
-    help: 'Judge here with a model on an OpenAI-compatible server, as in http://127.0.0.1:8000/v1.',
+    help: 'Judge here with a model on an OpenAI-compatible server, or with a classifier: URL of its endpoint.',
   },
   { name: 'judge-model', kind: 'text', value: 'MODEL', help: 'The model, by its name on the server.' },
   {
@@ -36,6 +46,8 @@ const JUDGE_SERVER_FLAGS: readonly FlagDescription[] = [
     value: 'NAME',
     help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
   },
+  LABELS_FLAG,
+  THRESHOLD_FLAG,
 ];
 
 export const BACKENDS_FLAG: FlagDescription = {
@@ -123,7 +135,10 @@ export async function openLocalHost(
   const { named, default: byDefault, generators } = host.ports.backends;
   const models = named.filter(({ runs_in }) => runs_in === 'desk');
   const isLexical = byDefault?.runs_in !== 'desk';
-  const served = backends.judges.map(({ name, routes }) => `${name} (${routes.map(placeOf).join(', ')})`);
+  const served = [
+    ...backends.judges.map(({ name, routes }) => `${name} (${routes.map(placeOf).join(', ')})`),
+    ...backends.classifiers.map(({ name, model, base_url }) => `${name} (${model} at ${base_url})`),
+  ];
   const isExtractive = backends.default_generator === null && generators.default !== null;
   return {
     host,
@@ -181,12 +196,19 @@ async function readLocalBackends(flags: Flags): Promise<BackendsConfig> {
   if (url === null) {
     if (model !== null) throw new UsageError('--judge-model needs --judge-url');
     if (dialect !== null) throw new UsageError('--dialect is for a model server', 'Give its --judge-url too.');
+    classifierFlags(flags, null);
     return NO_MODELS;
   }
   if (model === null) {
     throw new UsageError('--judge-url needs --judge-model', `${url}/models lists the models of the server.`);
   }
-  const server = { url, model, key: keyOfEnvironment(KEY_VARIABLE), context_tokens: null, refuses: [] };
+  const key = keyOfEnvironment(KEY_VARIABLE);
+  const settings = classifierFlags(flags, url);
+  if (isClassifierUrl(url)) {
+    const classifier = await servedClassifier({ url, model, key, ...settings }, model);
+    return { ...NO_MODELS, classifiers: [classifier], default_judge: model };
+  }
+  const server = { url, model, key, context_tokens: null, refuses: [] };
   const config = await servedModel({ ...server, dialect: dialect ?? 'vllm', api_version: null }, model);
   return { ...NO_MODELS, judges: [{ name: model, routes: [config] }], default_judge: model };
 }

@@ -23,6 +23,7 @@ import { MemoryDesk } from './memory-desk.ts';
 export const NO_MODELS: BackendsConfig = {
   sandbox: null,
   judges: [],
+  classifiers: [],
   default_judge: null,
   generators: [],
   default_generator: null,

@@ -1,18 +1,20 @@
 /**
- * Creates the judges of a deployment with their health checks: the lexical judge, judges on model backends, and the
- * sandbox. A new kind of model backend needs a folder, a schema in settings-schema.ts and a case in `routeOf`.
+ * Creates the judges of a deployment with their health checks: the lexical judge, judges on model backends,
+ * classifiers, and the sandbox. A new kind of model backend needs a folder, a schema in settings-schema.ts and a case in `routeOf`.
  */
 
 import { createRouter, type RouterClock } from '../../lib/model-servers/calls/router.ts';
 import { createVllmBackend } from '../../lib/model-servers/vllm/vllm-chat.ts';
 import { type Probe, probeServer } from '../../lib/model-servers/vllm/vllm-server.ts';
 import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
+import { createClassifierJudge } from '../../src/judgments/classifier/classifier-judge.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 import { DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S } from '../desk/call-limits.ts';
 import { type BindingOf, isAiBinding, transportOf } from './bindings.ts';
+import { type ClassifierConfig, createClassifierServer, probeClassifier } from './classifier/classifier-server.ts';
 import { probeSandbox, type SandboxClock, type SandboxConfig } from './sandbox/sandbox-client.ts';
 import { createSandboxJudge } from './sandbox/sandbox-judge.ts';
 import type { BackendConfig, JudgeConfig } from './settings-schema.ts';
@@ -157,18 +159,44 @@ function createRoute(chat: ChatBackend, slots: number, probe: () => Promise<Prob
 /** Programs have limits of their own, which are shorter. */
 const SANDBOX_TIMEOUT_MS = 60_000;
 
-const SANDBOX_CLOCK: SandboxClock = {
+/** The clock of a client that reads `Retry-After`. */
+export const SERVER_CLOCK: SandboxClock = {
   now: () => performance.now(),
   date: () => Date.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   random: () => Math.random(),
 };
 
+/** Creates the judge on a classifier from its configuration. */
+export function classifierBackend(config: ClassifierConfig, bindingOf: BindingOf): JudgeBackend {
+  const transport = transportOf(config.vpc_binding, bindingOf);
+  const judge = createClassifierJudge(createClassifierServer(config, transport, SERVER_CLOCK), config);
+  let last: JudgeFailureReason | null = null;
+  return {
+    judge: {
+      ...judge,
+      async judge(request, options) {
+        const reply = await judge.judge(request, options);
+        if (!reply.ok) last = reply.failure.reason;
+        return reply;
+      },
+    },
+    runs_in: 'desk',
+    slots: config.slots,
+    timeout_ms: config.timeout_s * 1000,
+    async health(): Promise<BackendHealth> {
+      const { reachable, model_present, failure } = await probeClassifier(config, transport);
+      const route = { name: config.name, reachable, model_present, last_error: failure?.reason ?? last };
+      return { reachable, model_present, last_error: route.last_error, routes: [route] };
+    },
+  };
+}
+
 /** Creates the judge behind a sandbox from its configuration. */
 export function sandboxBackend(
   config: SandboxConfig,
   bindingOf: BindingOf,
-  clock: SandboxClock = SANDBOX_CLOCK,
+  clock: SandboxClock = SERVER_CLOCK,
 ): JudgeBackend {
   const transport = transportOf(config.vpc_binding, bindingOf);
   const judge = createSandboxJudge(config, transport, clock);

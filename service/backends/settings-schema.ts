@@ -8,6 +8,7 @@ import type { VllmConfig, VllmGeneratorConfig } from '../../lib/model-servers/vl
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { CHAT_DIALECTS, REFUSABLE } from '../../src/judgments/chat-dialects.ts';
 import { MAX_TIMEOUT_S } from '../desk/call-limits.ts';
+import type { ClassifierConfig } from './classifier/classifier-server.ts';
 import type { SandboxConfig } from './sandbox/sandbox-client.ts';
 import type { WorkersAiConfig, WorkersAiGeneratorConfig } from './workers-ai/ai-run.ts';
 
@@ -82,6 +83,30 @@ const workersAiSchema = z.strictObject({
   ...generating,
 });
 
+const MAX_LABELS = 16;
+const MAX_LABEL_CHARS = 200;
+const MAX_TEMPLATE_CHARS = 4_000;
+/** A smaller window has no room for a sentence beside a claim. */
+const MIN_WINDOW_TOKENS = 128;
+
+const { context_tokens: _, role: __, ...named } = common;
+
+/** The fields of a classifier that say how it is asked. */
+export const classifierFields = {
+  /** The model's labels in its order, each as `name` or `name=meaning`. */
+  labels: z.array(z.string().min(1).max(MAX_LABEL_CHARS)).max(MAX_LABELS).exactOptional(),
+  template: z.string().max(MAX_TEMPLATE_CHARS).exactOptional(),
+  window_tokens: z.int().min(MIN_WINDOW_TOKENS).max(MAX_CONTEXT_TOKENS).exactOptional(),
+  threshold: z.number().gt(0).max(1).exactOptional(),
+};
+
+const classifierSchema = z.strictObject({
+  kind: z.literal('classifier'),
+  ...named,
+  ...serverFields,
+  ...classifierFields,
+});
+
 const sandboxSchema = z.strictObject({
   name: nameSchema.exactOptional(),
   ...serverFields,
@@ -90,7 +115,7 @@ const sandboxSchema = z.strictObject({
 });
 
 export const backendsSchema = z.strictObject({
-  backends: z.array(z.discriminatedUnion('kind', [vllmSchema, workersAiSchema])),
+  backends: z.array(z.discriminatedUnion('kind', [vllmSchema, workersAiSchema, classifierSchema])),
   /** The server that runs programs (docs/guides/backends.md). */
   sandbox: sandboxSchema.exactOptional(),
   /** Judges with several backends, by name, in order of preference. */
@@ -101,7 +126,9 @@ export const backendsSchema = z.strictObject({
 
 /** The setting as the operator wrote it, before settings.ts checks the references between its entries. */
 export type Written = z.infer<typeof backendsSchema>;
-export type WrittenBackend = Written['backends'][number];
+export type WrittenClassifier = z.infer<typeof classifierSchema>;
+/** A backend of a language model. */
+export type WrittenBackend = Exclude<Written['backends'][number], WrittenClassifier>;
 export type WrittenVllm = z.infer<typeof vllmSchema>;
 export type WrittenServer = z.infer<z.ZodObject<typeof serverFields>>;
 export type WrittenWorkersAi = z.infer<typeof workersAiSchema>;
@@ -112,7 +139,7 @@ export function problemsOf(error: z.ZodError, value: unknown): string[] {
     // An issue of a union without branches means that the discriminator `kind` is unknown.
     if (issue.code === 'invalid_union' && issue.errors.length === 0) {
       const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
-      return [`${pathText(path)}: expected one of "vllm", "workers-ai"`];
+      return [`${pathText(path)}: expected one of "vllm", "workers-ai", "classifier"`];
     }
     return problemsOfIssues([issue], value).map(({ path, message }) => `${pathText(path)}: ${message}`);
   });
@@ -132,6 +159,8 @@ export type BackendsConfig = {
   /** Runs programs and compares answers; `null` = none. */
   readonly sandbox: SandboxConfig | null;
   readonly judges: readonly JudgeConfig[];
+  /** Judges of citations, beside `judges`. */
+  readonly classifiers: readonly ClassifierConfig[];
   /** The judge of requests that name none; `null` = none. */
   readonly default_judge: string | null;
   readonly generators: readonly GeneratorConfig[];

@@ -10,8 +10,10 @@ import { chatUrlProblem, type ServerConfig, serverUrlProblem } from '../../lib/m
 import type { VllmConfig, VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
 import { pathText } from '../../src/input-problem.ts';
 import { dialectRow } from '../../src/judgments/chat-dialects.ts';
+import { readLabels } from '../../src/judgments/classifier/labels.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { DEFAULT_TIMEOUT_S } from '../desk/call-limits.ts';
+import { type ClassifierConfig, endpointOf } from './classifier/classifier-server.ts';
 import type { SandboxConfig } from './sandbox/sandbox-client.ts';
 import {
   type BackendConfig,
@@ -22,6 +24,7 @@ import {
   problemsOf,
   type Written,
   type WrittenBackend,
+  type WrittenClassifier,
   type WrittenServer,
   type WrittenVllm,
   type WrittenWorkersAi,
@@ -36,6 +39,7 @@ const BUILT_IN: readonly string[] = [LEXICAL_JUDGE.name, EXTRACTIVE_NAME];
 const NO_BACKENDS: BackendsConfig = {
   sandbox: null,
   judges: [],
+  classifiers: [],
   default_judge: null,
   generators: [],
   default_generator: null,
@@ -62,14 +66,17 @@ export function readBackends(text: string | undefined, surroundings: Surrounding
     problems.push('backends: expected at least 1 entry, or a "sandbox"');
   }
   const judging: BackendConfig[] = [];
+  const classifiers: ClassifierConfig[] = [];
   const generators: GeneratorConfig[] = [];
   parsed.data.backends.forEach((written, position) => {
     const report: Report = (field, message) => problems.push(`backends[${position}].${field}: ${message}`);
-    if (written.role === 'generate') generators.push(checkGenerator(written, surroundings, report));
+    if (written.kind === 'classifier') classifiers.push(classifierOf(written, surroundings, report));
+    else if (written.role === 'generate') generators.push(checkGenerator(written, surroundings, report));
     else judging.push(checkJudge(written, surroundings, report));
   });
   const reportAt: Report = (path, message) => problems.push(`${path}: ${message}`);
   const judges = judgesOf(parsed.data, judging, reportAt);
+  checkDefaultJudge(parsed.data, [...judges, ...classifiers], reportAt);
   const default_generator = defaultGenerator(parsed.data, generators, reportAt);
   const sandbox = sandboxOf(parsed.data, surroundings, (field, message) =>
     problems.push(`sandbox.${field}: ${message}`),
@@ -78,7 +85,14 @@ export function readBackends(text: string | undefined, surroundings: Surrounding
     ? { ok: false, problems }
     : {
         ok: true,
-        config: { judges, default_judge: parsed.data.default_judge, generators, default_generator, sandbox },
+        config: {
+          judges,
+          classifiers,
+          default_judge: parsed.data.default_judge,
+          generators,
+          default_generator,
+          sandbox,
+        },
       };
 }
 
@@ -90,11 +104,15 @@ function sandboxOf({ sandbox, backends, routes }: Written, around: Surroundings,
   return { name, runtime, slots, ...checkServer(sandbox, serverUrlProblem, around, report) };
 }
 
-function missingMember({ backends }: Written, member: string): string {
-  const generates = backends.some(({ name, role }) => name === member && role === 'generate');
-  return generates
-    ? 'expected the name of a backend that judges (without "role": "generate")'
+function missingMember(written: Written, member: string): string {
+  if (generates(written, member)) return 'expected the name of a backend that judges (without "role": "generate")';
+  return written.backends.some(({ name, kind }) => name === member && kind === 'classifier')
+    ? 'a classifier cannot be part of a route'
     : 'expected the name of a backend';
+}
+
+function generates({ backends }: Written, name: string): boolean {
+  return backends.some((one) => one.name === name && one.kind !== 'classifier' && one.role === 'generate');
 }
 
 function defaultGenerator(
@@ -148,17 +166,20 @@ function judgesOf(written: Written, backends: readonly BackendConfig[], report: 
     judges.push({ name, routes: [first, ...rest] });
   }
   for (const backend of backends) if (!routed.has(backend.name)) judges.push({ name: backend.name, routes: [backend] });
+  return judges;
+}
+
+/** @param judges all judges that requests can name. */
+function checkDefaultJudge(written: Written, judges: readonly { readonly name: string }[], report: Report): void {
   const { default_judge } = written;
   if (default_judge !== null && !judges.some(({ name }) => name === default_judge)) {
-    const generates = written.backends.some(({ name, role }) => name === default_judge && role === 'generate');
     report(
       'default_judge',
-      generates
+      generates(written, default_judge)
         ? 'expected the name of a backend that judges (without "role": "generate")'
         : 'expected the name of a route, or of a backend that is in no route',
     );
   }
-  return judges;
 }
 
 const AI_BINDING = 'AI';
@@ -219,6 +240,38 @@ function vllmOf(written: WrittenVllm, around: Surroundings, report: Report): Vll
     ...(refuses === undefined || refuses.length === 0 ? {} : { refuses: [...new Set(refuses)].sort() }),
     ...(api_version === undefined ? {} : { api_version }),
     length_field: written.length_field ?? dialectRow(dialect ?? 'vllm').length,
+  };
+}
+
+const DEFAULT_WINDOW_TOKENS = 512;
+const DEFAULT_THRESHOLD = 0.5;
+/** The form of BERT's and DeBERTa's pairs. */
+const DEFAULT_TEMPLATE = '{source}[SEP]{claim}';
+
+/** Checks a classifier. */
+export function classifierOf(written: WrittenClassifier, around: Surroundings, report: Report): ClassifierConfig {
+  const server = checkServer(written, serverUrlProblem, around, report);
+  const endpoint = endpointOf(server.base_url);
+  if (endpoint === null) report('base_url', 'expected a URL that ends in /classify, /score (vLLM) or /predict (TEI)');
+  const { template, labels: given } = written;
+  if (template !== undefined && endpoint !== 'classify') report('template', 'allowed only with the endpoint /classify');
+  if (template !== undefined && ['{source}', '{claim}'].some((place) => template.split(place).length !== 2)) {
+    report('template', 'expected a text with {source} and {claim}, each once');
+  }
+  const labels = given === undefined ? null : readLabels(given);
+  if (endpoint === 'score' && labels !== null) report('labels', 'not allowed with the endpoint /score');
+  if (endpoint !== null && endpoint !== 'score' && labels === null)
+    report('labels', "required: the model's labels, in its order");
+  if (labels?.ok === false) report('labels', labels.error);
+  const { name, model, identity = null, answers_as = null, slots, timeout_s = DEFAULT_TIMEOUT_S } = written;
+  const { window_tokens = DEFAULT_WINDOW_TOKENS, threshold = DEFAULT_THRESHOLD } = written;
+  return {
+    kind: 'classifier',
+    ...{ name, model, identity, answers_as, slots, timeout_s, window_tokens, threshold, ...server },
+    // If the endpoint is unknown, the problem above rejects the whole configuration.
+    endpoint: endpoint ?? 'classify',
+    labels: labels?.ok === true ? labels.value : [],
+    template: template ?? DEFAULT_TEMPLATE,
   };
 }
 

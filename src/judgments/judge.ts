@@ -39,6 +39,8 @@ export interface Judge {
   unsupported?(asking: Asking): readonly string[];
   /** Context that prompt and reply share, in tokens; longer requests are cut. `null` = unlimited. */
   readonly context_tokens: number | null;
+  /** Leaves out entries that the judge cannot read. Absent: requests are cut to `context_tokens`. */
+  fit?(request: JudgmentRequest): Fitted<JudgmentRequest>;
   /**
    * Answers one request. Expected failures are replies; a rejection is a bug. A judge that makes several calls at once
    * has the deadline for each of them.
@@ -73,10 +75,12 @@ export type JudgeChoice =
  */
 export function fitToJudge(
   request: JudgmentRequest,
-  { context_tokens }: Pick<Judge, 'context_tokens'>,
+  judge: Pick<Judge, 'context_tokens' | 'fit'>,
   cited: ReadonlySet<number>,
   reserved_tokens = 0,
 ): Fitted<JudgmentRequest> {
+  if (judge.fit !== undefined) return judge.fit(request);
+  const { context_tokens } = judge;
   const kind = kindOf(request.kind);
   if (context_tokens === null || kind.answeredBy === 'sandbox') return { ok: true, request, cuts: [] };
   const replyTokens = kind.maxReplyTokens(request) + thinkingTokens(request.asking);

@@ -11,7 +11,7 @@ import type { JudgeIdentity } from './judgment.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import { type JudgmentRequest, kindOf, type ReadingRequest, templateOf, type Verdicts } from './kinds/registry.ts';
 import { type Asking, afterThinking, thinkingMode, thinkingTokens, unusualOptions } from './protocol/asking.ts';
-import type { TokenUsage } from './protocol/failure.ts';
+import { sumUsage, type TokenUsage } from './protocol/failure.ts';
 import type { ReadingKind } from './protocol/judgment-kind.ts';
 import type { JudgePrompt } from './protocol/prompt.ts';
 import { parseReply, type ReadReply } from './protocol/reply.ts';
@@ -177,13 +177,4 @@ async function attempt(
     retryable: true,
   } as const;
   return { ok: false, failure, usage };
-}
-
-/** The usage of all tries; unknown if that of one is. */
-function sumUsage(first: TokenUsage | null, second: TokenUsage | null): TokenUsage | null {
-  if (first === null || second === null) return null;
-  return {
-    prompt_tokens: first.prompt_tokens + second.prompt_tokens,
-    completion_tokens: first.completion_tokens + second.completion_tokens,
-  };
 }

@@ -1,17 +1,20 @@
 /** Reads the file of `--compare`: a JSON list of judges that are checked side by side on the same rows. */
 import * as z from 'zod';
+import { classifierFields } from '../../../service/backends/settings-schema.ts';
 import { judgingFields } from '../../../src/family/judging-schemas.ts';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { isJsonObject } from '../../../src/json.ts';
 import { CHAT_DIALECTS, REFUSABLE } from '../../../src/judgments/chat-dialects.ts';
 import { MAX_NAME_CHARS } from '../../../src/limits.ts';
 import { UsageError } from '../../shared/exit.ts';
 import { readTextFile } from '../../shared/input.ts';
-import { KEY_VARIABLE, keyOfEnvironment } from '../../shared/model-server.ts';
+import { type ClassifierServer, isClassifierUrl, KEY_VARIABLE, keyOfEnvironment } from '../../shared/model-server.ts';
 import { type CriteriaAsking, JUDGINGS, type ServerOptions } from './judges.ts';
 
 /** A judge before its server was asked. */
 export type JudgeDescription =
   | ({ readonly kind: 'lexical'; readonly name: string | null } & CriteriaAsking)
+  | ({ readonly kind: 'classifier'; readonly name: string | null } & ClassifierServer)
   | ({ readonly kind: 'server' } & ServerOptions);
 
 const nameSchema = z.string().min(1).max(MAX_NAME_CHARS);
@@ -42,6 +45,14 @@ const serverSchema = z.strictObject({
   dialect: z.enum(CHAT_DIALECTS).default('vllm'),
   refuses: z.array(z.enum(REFUSABLE)).default([]),
   api_version: z.string().min(1).exactOptional(),
+});
+
+const classifierSchema = z.strictObject({
+  name: nameSchema.exactOptional(),
+  url: z.string().min(1),
+  model: z.string().min(1),
+  key_env: nameSchema.default(KEY_VARIABLE),
+  ...classifierFields,
 });
 
 /** Judges of one comparison. */
@@ -76,6 +87,12 @@ function describedJudge(path: string, entry: unknown, position: number): JudgeDe
     if (!read.success) throw wrongEntry(path, position, entry, read.error);
     const { name = null, judging, batch = null } = read.data;
     return { kind: 'lexical', name, judging, batch, template: null };
+  }
+  if (isJsonObject(entry) && typeof entry['url'] === 'string' && isClassifierUrl(entry['url'])) {
+    const read = classifierSchema.safeParse(entry);
+    if (!read.success) throw wrongEntry(path, position, entry, read.error);
+    const { name = null, key_env, ...classifier } = read.data;
+    return { kind: 'classifier', name, key: keyOfEnvironment(key_env), ...classifier };
   }
   const read = serverSchema.safeParse(entry);
   if (!read.success) throw wrongEntry(path, position, entry, read.error);

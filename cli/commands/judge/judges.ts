@@ -1,16 +1,25 @@
 /**
- * The judges that can be checked: the built-in lexical judge, or a model on an OpenAI-compatible server. The model gets
- * the same prompts, retries and strict parsing as in a Worker.
+ * The judges that can be checked: the built-in lexical judge, a model on an OpenAI-compatible server, or a classifier. A
+ * server gets the same requests, retries and strict parsing as in a Worker.
  */
 import { createRouter, type RouterClock } from '../../../lib/model-servers/calls/router.ts';
 import { publicTransport } from '../../../lib/model-servers/calls/transport.ts';
 import { createVllmBackend } from '../../../lib/model-servers/vllm/vllm-chat.ts';
+import { createClassifierServer } from '../../../service/backends/classifier/classifier-server.ts';
+import { SERVER_CLOCK } from '../../../service/backends/judge-backends.ts';
+import { createClassifierJudge } from '../../../src/judgments/classifier/classifier-judge.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
 import type { JudgeIdentity } from '../../../src/judgments/judgment.ts';
 import type { RubricTemplate } from '../../../src/judgments/kinds/rubric/rubric-templates.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
-import { MODEL_CALLS, type ModelServer, servedModel } from '../../shared/model-server.ts';
+import {
+  type ClassifierServer,
+  MODEL_CALLS,
+  type ModelServer,
+  servedClassifier,
+  servedModel,
+} from '../../shared/model-server.ts';
 import { CostMeter, MeasuredJudge, metered, resampled } from './measured-judge.ts';
 
 /** How criteria are judged: all of a rollout in one call, each in a call of its own, or some in each call. */
@@ -35,6 +44,8 @@ export type CheckedJudge = CriteriaAsking & {
   readonly identity: JudgeIdentity;
   /** Context length of prompt and reply together; `null` = unlimited. */
   readonly context_tokens: number | null;
+  /** The threshold of a judge that gives probabilities; absent = it gives none. */
+  readonly threshold?: number;
   /** Default number of rows at the same time. A row has one call in progress. */
   readonly concurrency: number;
   /** Lines for standard error before the first row. */
@@ -76,7 +87,7 @@ const LEXICAL: Omit<CheckedJudge, 'name' | keyof CriteriaAsking> = {
   },
 };
 
-/** Counts each answer of a judge without a backend as a call. */
+/** Counts each answer as a call: of a judge without a backend, and of a classifier, whatever pairs it took. */
 function countedAnswers(judge: Judge, meter: CostMeter): Judge {
   return {
     ...judge,
@@ -125,6 +136,31 @@ export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJud
       const routes = [metered(resampled(chat, replicate, temperature), meter)];
       const judge = createModelJudge(createRouter({ name: 'judge', routes, clock: CLOCK }), CLOCK.now);
       return new MeasuredJudge(judge, meter, CLOCK.now);
+    },
+  };
+}
+
+/**
+ * Checks that the server has the classifier. @param name `null` = the name of the model.
+ * @throws UsageError for wrong settings, RunError if the server refuses or lacks the model.
+ */
+export async function classifierUnderCheck(
+  server: ClassifierServer & { readonly name: string | null },
+): Promise<CheckedJudge> {
+  const { name, ...settings } = server;
+  const config = await servedClassifier(settings, 'judge');
+  const judge = createClassifierJudge(createClassifierServer(config, publicTransport, SERVER_CLOCK), config);
+  return {
+    name: name ?? config.model,
+    ...{ judging: 'per_criterion', batch: null, template: null },
+    identity: judge.identityFor('citations'),
+    context_tokens: null,
+    threshold: config.threshold,
+    concurrency: MODEL_CALLS,
+    notices: [`Judge: classifier ${config.model} at ${config.base_url}; it judges claims, not criteria`],
+    measured() {
+      const meter = new CostMeter();
+      return new MeasuredJudge(countedAnswers(judge, meter), meter, CLOCK.now);
     },
   };
 }

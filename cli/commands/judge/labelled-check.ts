@@ -15,6 +15,8 @@ import type { JudgingReport, MeasuredJudge } from './measured-judge.ts';
 /** The levels of one row's verdicts; `null` = the judge gave none. */
 export type RowVerdicts = {
   readonly verdict: number | null;
+  /** The probability that a classifier gives a claim; `null` = there is none. */
+  readonly score: number | null;
   /** Ways that do not apply to the row are absent. */
   readonly ways: Readonly<Partial<Record<Way, number | null>>>;
   /** One entry for each repetition. */
@@ -64,8 +66,9 @@ export class LabelledCheck {
     const request = call?.request ?? usual;
     const { measured, others } = waysOfAsking(row, request, this.#judge);
     const { verdict, verdicts: given, cut } = await this.#ask(this.#measured, row, measured, cited);
-    for (const { support, quote } of given?.kind === 'citations' ? given.claims : []) {
-      if (support === 0) continue;
+    for (const { support, quote, score } of given?.kind === 'citations' ? given.claims : []) {
+      // A classifier, which gives a score, quotes nothing.
+      if (support === 0 || score !== undefined) continue;
       this.#supported++;
       if (quote === 'unverified') this.#unverified++;
     }
@@ -78,7 +81,8 @@ export class LabelledCheck {
     }
     const again: (number | null)[] = [];
     for (const judge of this.#again) again.push((await this.#ask(judge, row, measured, cited)).verdict);
-    const verdicts = { verdict, ways, again };
+    const [claim] = given?.kind === 'citations' ? given.claims : [];
+    const verdicts = { verdict, score: claim?.score ?? null, ways, again };
     const anyVerdict = [verdict, ...Object.values(ways), ...again].some((level) => level !== null);
     return { cut, anyVerdict, verdicts };
   }

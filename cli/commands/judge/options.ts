@@ -4,7 +4,14 @@ import { RUBRIC_TEMPLATES } from '../../../src/judgments/kinds/rubric/rubric-tem
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { KEY_VARIABLE, keyOfEnvironment } from '../../shared/model-server.ts';
+import {
+  classifierFlags,
+  isClassifierUrl,
+  KEY_VARIABLE,
+  keyOfEnvironment,
+  LABELS_FLAG,
+  THRESHOLD_FLAG,
+} from '../../shared/model-server.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { ROW_FORMATS } from './check-rows.ts';
@@ -36,7 +43,7 @@ export const judgeSyntax: CommandSyntax = {
       name: 'judge-url',
       kind: 'text',
       value: 'MODEL_URL',
-      help: 'An OpenAI-compatible server, as in http://127.0.0.1:8000/v1.',
+      help: 'An OpenAI-compatible server, as in http://127.0.0.1:8000/v1, or the endpoint of a classifier.',
     },
     {
       name: 'judge-model',
@@ -77,6 +84,8 @@ export const judgeSyntax: CommandSyntax = {
       value: 'NAME',
       help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
     },
+    LABELS_FLAG,
+    THRESHOLD_FLAG,
     {
       name: 'temperature',
       kind: 'text',
@@ -130,6 +139,7 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
     return judgesOfFile(file);
   }
   const judgings = judgingFlags(flags);
+  const classifying = classifierFlags(flags, url);
   const lexical = flags.choice('judge', ['lexical']) !== null;
   const models = [...flags.list('judge-model'), ...flags.list('model')];
   const key = flags.text('key') ?? keyOfEnvironment(KEY_VARIABLE);
@@ -153,6 +163,14 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
     throw new UsageError('--judge-url needs --judge-model', `${url}/models lists the models of the server.`);
   const twice = models.find((model, position) => models.indexOf(model) !== position);
   if (twice !== undefined) throw new UsageError(`--judge-model ${twice} is given twice`);
+  if (isClassifierUrl(url)) {
+    const other = MODEL_FLAGS.find((name) => flags.text(name) !== null || flags.list(name).length > 0);
+    if (other !== undefined) throw new UsageError(`--${other} is for a language model`, 'Leave it out.');
+    const classifiers = models.map(
+      (model) => ({ kind: 'classifier', name: null, url, model, key, ...classifying }) as const,
+    );
+    return [...(lexical ? builtIn : []), ...classifiers];
+  }
   return [
     ...(lexical ? builtIn : []),
     ...models.flatMap((model) =>
@@ -166,8 +184,9 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
   ];
 }
 
-const SERVER_FLAGS = ['judge-model', 'model', 'key', 'context-tokens', 'temperature', 'template', 'dialect'] as const;
-const JUDGE_FLAGS = ['judge', 'judge-url', 'url', 'judging', 'batch', ...SERVER_FLAGS] as const;
+const MODEL_FLAGS = ['context-tokens', 'temperature', 'template', 'dialect'] as const;
+const SERVER_FLAGS = ['judge-model', 'model', 'key', ...MODEL_FLAGS] as const;
+const JUDGE_FLAGS = ['judge', 'judge-url', 'url', 'judging', 'batch', 'labels', 'threshold', ...SERVER_FLAGS] as const;
 
 /** The templates to compare; `null` = the usual one. */
 function templateFlags(flags: Flags): readonly ((typeof RUBRIC_TEMPLATES)[number] | null)[] {

@@ -27,6 +27,7 @@ export function readingsOf(report: CheckReport): string[] {
           ...(only.labelled === null ? [] : labelledReadings(only.labelled)),
         ]),
     ...report.judges.flatMap(quoteReading),
+    ...report.judges.flatMap(thresholdReading),
     ...report.differences.map(differenceReading),
     ...failureReading(judgingReportsOf(report)),
     ...cutReading(report.rows.cut),
@@ -75,6 +76,19 @@ function quoteReading({ name, labelled }: JudgeReport): string[] {
   const { supported, unverified, share } = quotes;
   return [
     `quotes of ${name}: ${unverified} of ${countOf(supported, 'supported claim')} unverified (${percentText(share)})`,
+  ];
+}
+
+/** The threshold of each classifier. A figure of its own, so that it is said of several judges too. */
+function thresholdReading({ name, labelled }: JudgeReport): string[] {
+  const figures = labelled?.threshold ?? null;
+  if (figures === null) return [];
+  const { chosen, used, fitted_on, tried_on, balanced_accuracy_used } = figures;
+  const bal = (value: number | null): string => (value === null ? 'undefined' : percentText(value));
+  return [
+    `threshold of ${name}: ${chosen}, chosen on ${countOf(fitted_on.questions, 'question')}; on the other ` +
+      `${tried_on.questions}, balanced accuracy ${bal(tried_on.balanced_accuracy)} (${intervalText(tried_on.interval)}) ` +
+      `with it, ${bal(balanced_accuracy_used)} with the judge's ${used}`,
   ];
 }
 

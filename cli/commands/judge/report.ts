@@ -19,6 +19,7 @@ import {
 } from '../../../src/labels/label-figures.ts';
 import { WAYS, type Way } from '../../../src/labels/label-probes.ts';
 import { LABEL_KINDS, type LabelKind } from '../../../src/labels/labelled-row.ts';
+import { type ThresholdFigures, thresholdFigures } from '../../../src/labels/threshold-figures.ts';
 import {
   type ReplicateFigures,
   replicateFigures,
@@ -82,6 +83,8 @@ export type KindFigures = {
 export type LabelledFigures = {
   readonly judging: LabelledJudging;
   readonly kinds: readonly KindFigures[];
+  /** The threshold that the rows choose, of a judge that gives probabilities; `null` = none can be chosen. */
+  readonly threshold: ThresholdFigures | null;
   /** What the errors do to advantages; `null` = the rows form no group. */
   readonly advantages: FlipFigures | null;
 };
@@ -136,7 +139,16 @@ export async function reportOf({ rows, stopped_early, seed, labelled, by }: Chec
       judging: judge.judging,
       criteria: rows.rollouts > rows.without_answer ? criteriaFigures(criteria, deterministic) : null,
       labelled:
-        labelled.length === 0 ? null : await labelledFigures({ labelled, verdicts, judging, deterministic, seed }),
+        labelled.length === 0
+          ? null
+          : await labelledFigures({
+              labelled,
+              verdicts,
+              judging,
+              deterministic,
+              seed,
+              threshold: judge.threshold ?? null,
+            }),
     });
   }
   return {
@@ -190,6 +202,8 @@ type Labelled = {
   readonly judging: LabelledJudging;
   readonly deterministic: boolean;
   readonly seed: number;
+  /** The judge's own threshold; `null` = it gives no probabilities. */
+  readonly threshold: number | null;
 };
 
 /** A labelled row as the figures read it, with all its verdicts. */
@@ -201,6 +215,7 @@ async function labelledFigures({
   judging,
   deterministic,
   seed,
+  threshold,
 }: Labelled): Promise<LabelledFigures> {
   const rows = labelled.flatMap((row, position): Row[] => {
     const given = verdicts[position];
@@ -223,6 +238,14 @@ async function labelledFigures({
         },
       ];
     }),
+    threshold:
+      threshold === null
+        ? null
+        : thresholdFigures(
+            rows.filter(({ kind }) => kind === 'claim'),
+            threshold,
+            seed,
+          ),
     advantages: flips.groups === 0 ? null : flips,
   };
 }

@@ -21,7 +21,7 @@ import { didYouMean } from '../../shared/suggest.ts';
 import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { ROW_FORMATS, type RowFormat, readCheckRow } from './check-rows.ts';
 import { CriteriaCheck } from './criteria-check.ts';
-import { type CheckedJudge, lexicalUnderCheck, serverUnderCheck } from './judges.ts';
+import { type CheckedJudge, classifierUnderCheck, lexicalUnderCheck, serverUnderCheck } from './judges.ts';
 import type { JudgeDescription } from './judges-file.ts';
 import { LabelledCheck, LabelledRows, type RowVerdicts } from './labelled-check.ts';
 import {
@@ -92,13 +92,24 @@ function shippedFiles(): readonly string[] {
 async function openJudges(described: readonly JudgeDescription[]): Promise<readonly CheckedJudge[]> {
   const judges: CheckedJudge[] = [];
   for (const one of described) {
-    const judge = one.kind === 'lexical' ? lexicalUnderCheck(one.name, one) : await serverUnderCheck(one);
+    const judge = await judgeUnderCheck(one);
     if (judges.some(({ name }) => name === judge.name)) {
       throw new UsageError(`two judges are called "${judge.name}"`, 'Give them a "name" in the file of --compare.');
     }
     judges.push(judge);
   }
   return judges;
+}
+
+async function judgeUnderCheck(one: JudgeDescription): Promise<CheckedJudge> {
+  switch (one.kind) {
+    case 'lexical':
+      return lexicalUnderCheck(one.name, one);
+    case 'classifier':
+      return classifierUnderCheck(one);
+    case 'server':
+      return serverUnderCheck(one);
+  }
 }
 
 function isComplete(report: CheckReport): boolean {

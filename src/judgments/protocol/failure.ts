@@ -127,3 +127,12 @@ export type UsedBudget = {
 
 /** Tokens that a judge call used, as the server counted them. */
 export type TokenUsage = { readonly prompt_tokens: number; readonly completion_tokens: number };
+
+/** The usage of both calls; unknown if that of one is. */
+export function sumUsage(first: TokenUsage | null, second: TokenUsage | null): TokenUsage | null {
+  if (first === null || second === null) return null;
+  return {
+    prompt_tokens: first.prompt_tokens + second.prompt_tokens,
+    completion_tokens: first.completion_tokens + second.completion_tokens,
+  };
+}

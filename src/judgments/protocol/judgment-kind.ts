@@ -79,7 +79,26 @@ export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends O
   };
   /** The lexical judge's answer, by comparing words. Absent: the lexical judge refuses the kind. */
   judgeLexically?(request: Request): Verdicts;
+  /**
+   * How a judge answers that gives probabilities that sources support claims. Absent: such a judge refuses the kind.
+   */
+  readonly byProbability?: {
+    /** The claims, with the indexes of the sources that may support each. */
+    claims(request: Request): readonly { readonly text: string; readonly sources: readonly number[] }[];
+    /** The number of entries of the request: the claims, then others, which need no source. */
+    entries(request: Request): number;
+    /** The verdicts. @param supports one for each claim, in order. @param threshold the least score that is support. */
+    verdicts(request: Request, supports: readonly ClaimSupport[], threshold: number): Verdicts;
+  };
 }
+
+/** How probably its sources support a claim. */
+export type ClaimSupport = {
+  /** 0 to 1: of the source that supports it most. */
+  readonly score: number;
+  /** The same for each source of the claim, in order. */
+  readonly by_source: readonly number[];
+};
 
 /** A kind that a sandbox computes. */
 export interface SandboxKind<Request extends OfKind = OfKind, Verdicts extends OfKind = OfKind>

@@ -51,9 +51,11 @@ export type CitationVerdicts = {
     readonly relevant: readonly boolean[];
     /**
      * `unverified`: no cited source contains what a model quoted, or it quoted nothing for its support. `absent`: there
-     * is no support to quote, or the lexical judge quoted nothing.
+     * is no support to quote, or a judge that is no language model quoted nothing.
      */
     readonly quote: Quote | 'unverified' | 'absent';
+    /** How probable the support is to a classifier, 0 to 1. Absent: the judge gives no probability. */
+    readonly score?: number;
   }[];
   readonly statements: readonly { readonly statement: number; readonly needs_citation: boolean }[];
 };
@@ -163,6 +165,11 @@ function onlyEntries(request: CitationsRequest, positions: readonly number[]): C
   };
 }
 
+/** Whether a statement needs a citation, by comparing words. */
+function needsCitationVerdict({ statement, text }: JudgedStatement): CitationVerdicts['statements'][number] {
+  return { statement, needs_citation: needsCitation(text) };
+}
+
 const positionSchema = z.int().min(0);
 
 export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
@@ -190,6 +197,7 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
           z.strictObject({ source: positionSchema, start: positionSchema, end: positionSchema }),
           z.enum(['unverified', 'absent']),
         ]),
+        score: z.number().min(0).max(1).exactOptional(),
       }),
     ),
     statements: z.array(z.strictObject({ statement: positionSchema, needs_citation: z.boolean() })),
@@ -287,6 +295,20 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
     );
   },
 
+  byProbability: {
+    claims: ({ claims }) => claims,
+    entries: ({ claims, statements }) => claims.length + statements.length,
+    verdicts: ({ claims, statements }, supports, threshold) => ({
+      kind: 'citations',
+      claims: claims.map(({ claim, sources }, n) => {
+        const { score, by_source } = supports[n] ?? { score: 0, by_source: [] };
+        const relevant = sources.map((_, position) => (by_source[position] ?? 0) >= threshold);
+        return { claim, support: score >= threshold ? 1 : 0, relevant, quote: 'absent', score };
+      }),
+      statements: statements.map(needsCitationVerdict),
+    }),
+  },
+
   judgeLexically(request) {
     const index = indexSources(request.sources);
     return {
@@ -301,7 +323,7 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
           quote: evidence.window === null ? 'absent' : evidence.window,
         };
       }),
-      statements: request.statements.map(({ statement, text }) => ({ statement, needs_citation: needsCitation(text) })),
+      statements: request.statements.map(needsCitationVerdict),
     };
   },
 };
