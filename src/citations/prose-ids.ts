@@ -91,7 +91,7 @@ function listedNumbers(text: string, last: Span | undefined, { byId }: SourceSet
 }
 
 /** The parts of the answer that are no markup of a claim, in order. */
-function proseOf(answer: Span, claims: readonly Claim[], references: readonly Span[]): Span[] {
+export function proseOf(answer: Span, claims: readonly Claim[], references: readonly Span[]): Span[] {
   const markup: Span[] = [...references];
   for (const { element, span } of claims) {
     if (span.start > element.start) markup.push({ start: element.start, end: span.start });

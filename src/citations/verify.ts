@@ -19,6 +19,7 @@ import {
 } from './lexical-evidence.ts';
 import { parseResponse } from './parse.ts';
 import { idsInProse } from './prose-ids.ts';
+import { quotationFindings } from './quotations.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';
 import type {
   CitedId,
@@ -172,6 +173,7 @@ export function describeResponse(
   if (lexical !== null) {
     const isAsked = question === undefined || lexical.size === 0 ? null : createAskedWords(question);
     reportLexically(response, parsed, lexical, isAsked, extra);
+    for (const finding of quotationFindings(response, parsed, sources, question)) extra.add(finding);
   }
   const findings = [...sources.findings, ...parsed.findings, ...extra.list];
   const reasonsByClaim = new Map<number, FindingReason[]>();

@@ -102,6 +102,11 @@ export function unitClass(unit: number): number {
   return UNIT_CLASS[unit] ?? SEPARATOR;
 }
 
+/** Whether a unit is a letter or digit of a script that is written with spaces between words. */
+export function isSpacedUnit(unit: number): boolean {
+  return unitClass(unit) === LETTER;
+}
+
 /** An apostrophe, straight or typographic: it joins a word to its ending. */
 export function isApostrophe(unit: number): boolean {
   return unit === 0x27 || unit === 0x2019;

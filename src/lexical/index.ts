@@ -4,6 +4,7 @@
  */
 export { namesOfLabels } from './answer-names.ts';
 export { type AnswerText, type AnswerWords, createAskedWords, createWordCounter } from './answer-words.ts';
+export { isSpacedUnit } from './character-classes.ts';
 export { countContentTokens } from './content-tokens.ts';
 export { hasContentWord } from './content-words.ts';
 export { markWords, scoreCriterion, statesTerms, type WordMarks } from './criterion.ts';

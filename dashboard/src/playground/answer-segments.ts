@@ -23,6 +23,10 @@ export type Segment = {
 const FLAGS: ReadonlySet<FindingReason> = new Set([
   'number_not_in_source',
   'name_not_in_source',
+  'quotation_invented',
+  'quotation_misattributed',
+  'quotation_stitched',
+  'quotation_altered',
   'judge_injection_suspected',
 ]);
 

@@ -111,6 +111,26 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
     meaning: 'No cited source contains this name.',
     weight: 'warning',
   },
+  quotation_invented: {
+    title: 'Invented quotation',
+    meaning: 'No source that is cited here contains this quotation, nor most of it.',
+    weight: 'fault',
+  },
+  quotation_misattributed: {
+    title: 'Quotation of another source',
+    meaning: 'The cited sources do not contain this quotation. Another source does.',
+    weight: 'fault',
+  },
+  quotation_stitched: {
+    title: 'Stitched quotation',
+    meaning: 'The source has the parts of this quotation, but not one after the other, and no ellipsis says so.',
+    weight: 'warning',
+  },
+  quotation_altered: {
+    title: 'Altered quotation',
+    meaning: 'The source says this in other words.',
+    weight: 'warning',
+  },
   claim_states_nothing: {
     title: 'Claim that states nothing',
     meaning: 'The claim is a question or a list of words, which no source supports.',

@@ -12,7 +12,8 @@
  *
  * Some findings are certain only at the end: a missing or unclosed answer, text after the answer, claims that cover
  * the answer, findings about claims without a letter or digit, citations that are missing or forbidden, stray markup,
- * ids in prose, and text that addresses a judge. Duplicate claims and uncited statements are in the final parse only.
+ * ids in prose, quotations, and text that addresses a judge. Duplicate claims and uncited statements are in the final
+ * parse only.
  */
 
 import { hasContent } from '../../text/characters.ts';
@@ -23,6 +24,7 @@ import { GRAMMARS, type Grammar, type GrammarName } from '../grammars.ts';
 import { suspectedInjections } from '../injection.ts';
 import { citesMany, coversAnswer, parseResponse } from '../parse.ts';
 import { idsInProse } from '../prose-ids.ts';
+import { quotationFindings } from '../quotations.ts';
 import { strayMarkup } from '../stray-markup.ts';
 import type { Tag } from '../tags.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../types.ts';
@@ -322,6 +324,11 @@ class StreamVerifier implements IncrementalVerifier {
     if (this.#comparison === null) return;
     for (const span of suspectedInjections(response, parsed.answer.start, parsed.answer.end)) {
       events.addFinding('judge_injection_suspected', span, answer, null);
+    }
+    const { sources, question } = this.#options;
+    for (const { reason, span, claim: index } of quotationFindings(response, parsed, sources, question)) {
+      const claim = index === undefined ? undefined : claims[index];
+      events.addFinding(reason, span, answer, claim === undefined ? null : this.#citationStart(response, claim));
     }
   }
 

@@ -115,6 +115,8 @@ const TEXT = [
   '\udc00',
   '🙂',
   'It opened in 1937.',
+  '“the bridge is very long, old, red and wide” ',
+  '\n> It opened in 1937. The bridge is long.\n',
   '准点率升至99.83%。',
   'Dr. Snow said 3.5 < 4',
   'p < 0.05, R&amp;D',

@@ -1,7 +1,7 @@
 /** A quote is verified only if a cited source contains it word for word, after folding what copying changes. */
 import { describe, expect, it } from 'vitest';
 import { QuoteFinder } from '../../../src/judgments/kinds/citations/quote.ts';
-import { foldForQuote } from '../../../src/judgments/kinds/citations/quote-fold.ts';
+import { foldForQuote } from '../../../src/text/quote-fold.ts';
 import { expectLinear, GROWTH } from '../linear-growth.ts';
 import { SeededChoices } from '../seeded-random.ts';
 import { ARTEFACTS, worn } from './page-artefacts.ts';

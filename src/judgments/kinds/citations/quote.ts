@@ -8,9 +8,9 @@
  */
 import { createRecentlyUsed } from '../../../recently-used.ts';
 import { isAsciiDigit, isLetterOrDigit } from '../../../text/characters.ts';
+import { characterEnd, type Folded, foldForQuote, isHyphen, visibleText } from '../../../text/quote-fold.ts';
 import { splitSentences } from '../../../text/sentences.ts';
 import type { Span } from '../../../text/span.ts';
-import { characterEnd, type Folded, foldForQuote, isHyphen, visibleText } from './quote-fold.ts';
 
 /**
  * Where a source contains the judge's quote, in UTF-16 code units; `end` is exclusive. The place of a quote with

@@ -3,7 +3,7 @@
  * (quote-fold.ts), and not inside a longer word. Linear in the text, for each name.
  */
 import { isAsciiDigit, isAsciiLetter } from '../../../text/characters.ts';
-import { characterEnd, foldForQuote } from '../citations/quote-fold.ts';
+import { characterEnd, foldForQuote } from '../../../text/quote-fold.ts';
 
 /** A half-open range in UTF-16 code units. */
 type NameSpan = { readonly start: number; readonly end: number };

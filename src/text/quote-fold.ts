@@ -9,8 +9,9 @@
  *
  * One pass with bounded look-ahead: linear. Word spacing is lost, so "a typical" equals "atypical".
  */
-import { GREATER_THAN, isAsciiDigit, isLetterOrDigit, isSpace, LESS_THAN } from '../../../text/characters.ts';
+
 import { decodedAt, windows1252 } from './character-references.ts';
+import { GREATER_THAN, isAsciiDigit, isLetterOrDigit, isSpace, LESS_THAN } from './characters.ts';
 
 /** A folded text, with the offset in the original of each unit. */
 export type Folded = { readonly text: string; readonly offsets: Int32Array };
