@@ -153,7 +153,10 @@ function writeWhole(path: string, content: string | Uint8Array): void {
   renameSync(partial, path);
 }
 
-/** Prints the gzipped size of the dashboard by kind; lazily loaded scripts are counted separately. */
+/**
+ * Prints the gzipped size of the dashboard by kind; lazily loaded scripts are counted separately. On standard error,
+ * because commands that build it on the way print JSON.
+ */
 function report(contents: ReadonlyMap<string, string | Uint8Array>): void {
   const page = new TextDecoder().decode(bytesOf(contents.get('index.html') ?? ''));
   const sizes = { 'initial script': 0, 'lazy scripts': 0, style: 0 };
@@ -163,7 +166,7 @@ function report(contents: ReadonlyMap<string, string | Uint8Array>): void {
     if (name.endsWith('.css')) sizes.style += size;
   }
   const parts = Object.entries(sizes).map(([kind, bytes]) => `${kind} ${(bytes / 1000).toFixed(1)} KB`);
-  console.log(`dashboard, gzipped: ${parts.join(', ')}`);
+  console.error(`dashboard, gzipped: ${parts.join(', ')}`);
 }
 
 function bytesOf(content: string | Uint8Array): Uint8Array {

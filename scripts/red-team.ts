@@ -132,9 +132,12 @@ async function redTeam(client: Client, policy: Policy, options: Options): Promis
     kind: typeof rows === 'string' ? imitatedKind(rows) : 'plain',
     rows: typeof rows === 'string' ? [] : rows,
   };
-  const base = await basePolicy(policy, warmUp, join(cacheFolder(FOLDER), 'base'), (step, loss) => {
-    live.update(() => `base policy: step ${step + 1} of ${warmUp.steps}, loss ${loss?.toFixed(2) ?? '-'}`);
-    if (!live.isLive && step % 100 === 0) say(`base policy: step ${step + 1} of ${warmUp.steps}`);
+  const base = await basePolicy(policy, warmUp, join(cacheFolder(FOLDER), 'base'), {
+    onStep: (step, loss) => {
+      live.update(() => `base policy: step ${step + 1} of ${warmUp.steps}, loss ${loss?.toFixed(2) ?? '-'}`);
+      if (!live.isLive && step % 100 === 0) say(`base policy: step ${step + 1} of ${warmUp.steps}`);
+    },
+    onWait: () => say('another process trains the same base policy; waiting for it'),
   });
   live.clear();
   sayBase(base.tried);

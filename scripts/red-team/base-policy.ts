@@ -4,10 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { createDraws } from '../demo-run/draws.ts';
+import { whileLocked } from '../llm/build-lock.ts';
 import { type AnswerFigures, figuresOfAnswer } from './answers.ts';
 import { type Habits, NO_FAULTS, target } from './habits.ts';
 import type { Policy } from './policy.ts';
@@ -42,22 +43,28 @@ export type BasePolicy = {
   readonly tried: Tried;
 };
 
+export type WarmUpProgress = {
+  readonly onStep: (step: number, loss: number | null) => void;
+  /** Another process trains the same base policy. */
+  readonly onWait: () => void;
+};
+
 /**
  * Returns the base policy, and trains it if the folder does not have it; that of other kinds starts as that of plain
- * rows. @param onStep progress.
+ * rows. Of processes that ask for the same one, the first trains it, and the others wait.
  */
 export async function basePolicy(
   policy: Policy,
   warmUp: WarmUp,
   folder: string,
-  onStep: (step: number, loss: number | null) => void,
+  progress: WarmUpProgress,
 ): Promise<BasePolicy> {
   const { style, rows, kind } = warmUp;
   const { imitation, identity, extension } = policy;
   const start =
     !imitation.plainFirst || kind === 'plain' || rows.length > 0
       ? null
-      : await basePolicy(policy, { ...warmUp, kind: 'plain' }, folder, onStep);
+      : await basePolicy(policy, { ...warmUp, kind: 'plain' }, folder, progress);
   const settings = {
     v: 1,
     ...identity,
@@ -69,8 +76,24 @@ export async function basePolicy(
   const digest = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 12);
   const file = join(folder, `${digest}${extension}`);
   const figures = join(folder, `${digest}.json`);
-  if (existsSync(figures)) return { file, tried: triedSchema.parse(JSON.parse(await readFile(figures, 'utf8'))) };
-  await mkdir(folder, { recursive: true });
+  if (!existsSync(figures)) {
+    await whileLocked(join(folder, `${digest}.lock`), progress.onWait, async () => {
+      if (!existsSync(figures)) await trainBase(policy, warmUp, start, { file, figures }, progress);
+    });
+  }
+  return { file, tried: triedSchema.parse(JSON.parse(await readFile(figures, 'utf8'))) };
+}
+
+/** Trains it and writes its weights, and after them its figures, which say that it is complete. */
+async function trainBase(
+  policy: Policy,
+  warmUp: WarmUp,
+  start: BasePolicy | null,
+  { file, figures }: { readonly file: string; readonly figures: string },
+  { onStep }: WarmUpProgress,
+): Promise<void> {
+  const { style, rows } = warmUp;
+  const { imitation } = policy;
   if (start !== null) await policy.load(start.file, false);
   for (let step = 0; step < warmUp.steps; step++) {
     const draws = createDraws('red team warm-up', step);
@@ -87,8 +110,8 @@ export async function basePolicy(
   }
   const tried = await tryBase(policy, warmUp);
   await policy.save(file);
-  await writeFile(figures, JSON.stringify(tried));
-  return { file, tried };
+  await writeFile(`${figures}.part`, JSON.stringify(tried));
+  await rename(`${figures}.part`, figures);
 }
 
 /** Changes with the templates and habits, so that a base policy of an earlier version is not taken. */
@@ -109,7 +132,7 @@ async function tryBase(policy: Policy, { kind, style, rows: own }: WarmUp): Prom
   const figures = answers.flatMap((group, n): AnswerFigures[] => {
     const row = rows[n];
     if (row === undefined) throw new Error('tryBase: more answers than rows');
-    return group.map((text) => figuresOfAnswer(text, row, style));
+    return group.map(({ text }) => figuresOfAnswer(text, row, style));
   });
   const sum = (of: (one: AnswerFigures) => number): number => figures.reduce((total, one) => total + of(one), 0);
   const chances = rows.map(({ facts, sources }) => new Set(facts.map(({ source }) => source)).size / sources.length);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { type Imitation, type Policy, type Update, updateSchema } from './policy.ts';
+import { type Answer, type Imitation, type Policy, type Update, updateSchema } from './policy.ts';
 import { PolicyProcess, PythonPolicy } from './policy-process.ts';
 import type { Row } from './rows.ts';
 import { type CitationStyle, cited } from './style.ts';
@@ -20,7 +20,9 @@ export type LanguageModelOptions = {
 
 const LEARNING_RATE = 3e-5;
 
-const answersSchema = z.strictObject({ answers: z.array(z.array(z.string())) });
+const answersSchema = z.strictObject({
+  answers: z.array(z.array(z.strictObject({ text: z.string(), cut: z.boolean() }))),
+});
 const openedSchema = z.strictObject({ parameters: z.int() });
 
 export class LanguageModel extends PythonPolicy implements Policy {
@@ -61,7 +63,7 @@ export class LanguageModel extends PythonPolicy implements Policy {
     return this.process.call('imitate', { prompts: this.#prompts(rows), targets, learning_rate }, updateSchema);
   }
 
-  async sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<string[][]> {
+  async sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<Answer[][]> {
     const given = { prompts: this.#prompts(rows), samples, seed, step };
     return (await this.process.call('sample', given, answersSchema)).answers;
   }

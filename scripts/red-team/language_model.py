@@ -96,7 +96,10 @@ class Policy:
         told = (ends.cumsum(-1) - ends == 0).long()
         self.batch = ({name: part.repeat_interleave(samples, 0) for name, part in read.items()}, answers, told)
         texts = self.tokenizer.batch_decode(answers, skip_special_tokens=True)
-        return {"answers": [texts[at : at + samples] for at in range(0, len(texts), samples)]}
+        # An answer without an end was cut at its longest length.
+        cut = (ends.sum(-1) == 0).tolist()
+        written_answers = [{"text": text, "cut": is_cut} for text, is_cut in zip(texts, cut, strict=True)]
+        return {"answers": [written_answers[at : at + samples] for at in range(0, len(texts), samples)]}
 
     def learn(self, advantages: list[list[float]], learning_rate: float) -> dict[str, Any]:
         """One step of GRPO without a reference model: -advantage x log-probability, mean over the tokens of the batch.

@@ -24,6 +24,9 @@ export type Imitation = {
   readonly learningRate: (step: number, steps: number, isLater: boolean) => number;
 };
 
+/** An answer of a policy; `cut`: it reached the longest length before its end. */
+export type Answer = { readonly text: string; readonly cut: boolean };
+
 export type Policy = {
   /** What its answers depend on before it has imitated any. */
   readonly identity: Readonly<Record<string, unknown>>;
@@ -35,7 +38,7 @@ export type Policy = {
   /** One step of supervised training on a target for each row. */
   imitate(rows: readonly Row[], targets: readonly string[], learningRate: number): Promise<Update>;
   /** Samples answers to each row at temperature 1; `seed` and `step` decide which. */
-  sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<readonly (readonly string[])[]>;
+  sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<readonly (readonly Answer[])[]>;
   /** One step of GRPO on the answers sampled last. Advantage 0 teaches nothing. */
   learn(advantages: readonly (readonly number[])[], learningRate: number): Promise<Update>;
   /** Writes the weights and the optimizer to a file. */

@@ -10,7 +10,7 @@ import type { Client } from '../../clients/typescript/client.ts';
 import { createDraws } from '../demo-run/draws.ts';
 import { figuresOfAnswer } from './answers.ts';
 import type { BasePolicy } from './base-policy.ts';
-import type { Policy } from './policy.ts';
+import type { Answer, Policy } from './policy.ts';
 import { makeRow, type Row, type RowKind } from './rows.ts';
 import { type CitationStyle, fieldsOf } from './style.ts';
 
@@ -126,7 +126,7 @@ async function scored(
   seed: Seed,
   step: number,
   rows: readonly Row[],
-  answers: readonly (readonly string[])[],
+  answers: readonly (readonly Answer[])[],
 ): Promise<ScoredGroup[]> {
   const groups: ScoredGroup[] = [];
   for (let at = 0; at < rows.length; at += CONCURRENCY) {
@@ -146,15 +146,15 @@ async function scoredGroup(
   step: number,
   group: string,
   row: Row,
-  answers: readonly string[],
+  answers: readonly Answer[],
 ): Promise<ScoredGroup> {
   const { style, recipe, judge, run } = seed;
-  const read = answers.map((text) => ({ text, figures: figuresOfAnswer(text, row, style) }));
+  const read = answers.map(({ text, cut }) => ({ text, cut, figures: figuresOfAnswer(text, row, style) }));
   const reply = await client.group({
     ...fieldsOf(row),
-    responses: read.map(({ text, figures: { right, attributed } }) => ({
+    responses: read.map(({ text, cut, figures: { right, attributed } }) => ({
       response: text,
-      finish_reason: 'stop' as const,
+      finish_reason: cut ? ('length' as const) : ('stop' as const),
       outcome: right ? 1 : 0,
       metrics: { attributed: attributed ? 1 : 0 },
     })),

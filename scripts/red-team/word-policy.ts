@@ -1,7 +1,7 @@
 /** The small policy: a transformer whose tokens are the words of the rows (word_policy.py). */
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type Imitation, type Policy, type Update, updateSchema } from './policy.ts';
+import { type Answer, type Imitation, type Policy, type Update, updateSchema } from './policy.ts';
 import { PolicyProcess, PythonPolicy } from './policy-process.ts';
 import { batchOf, MAX_SOURCES, promptTexts } from './prompts.ts';
 import { type Row, rowTexts } from './rows.ts';
@@ -32,7 +32,9 @@ const ANSWER_TOKENS = 36;
 /** Each length is compiled once, and shorter ones compute less. */
 const SHORT_TARGET_TOKENS = 20;
 
-const answersSchema = z.strictObject({ answers: z.array(z.array(z.array(z.int()))) });
+const answersSchema = z.strictObject({
+  answers: z.array(z.array(z.strictObject({ tokens: z.array(z.int()), cut: z.boolean() }))),
+});
 const openedSchema = z.strictObject({ parameters: z.int() });
 
 export class WordPolicy extends PythonPolicy implements Policy {
@@ -84,9 +86,11 @@ export class WordPolicy extends PythonPolicy implements Policy {
     return this.process.call('imitate', { ...batch, targets: groups, learning_rate }, updateSchema);
   }
 
-  async sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<string[][]> {
+  async sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<Answer[][]> {
     const batch = batchOf(rows, this.#vocabulary, ANSWER_TOKENS);
     const { answers } = await this.process.call('sample', { ...batch, samples, seed, step }, answersSchema);
-    return answers.map((group) => group.map((ids) => textOf(this.#vocabulary.decode(ids))));
+    return answers.map((group) =>
+      group.map(({ tokens, cut }) => ({ text: textOf(this.#vocabulary.decode(tokens)), cut })),
+    );
   }
 }

@@ -118,7 +118,7 @@ class Policy:
         key = jax.random.fold_in(jax.random.PRNGKey(seed), step)
         answers = np.asarray(_sample(self.params, *batch, key, self.heads, samples, answer_tokens))
         self.batch = (*batch, answers)
-        return {"answers": [[[t for t in one.tolist() if t not in (PADDING, END)] for one in g] for g in answers]}
+        return {"answers": [[_answer(one.tolist()) for one in group] for group in answers]}
 
     def learn(self, advantages: list[list[float]], learning_rate: float) -> dict[str, Any]:
         """One step of GRPO without a reference model: -advantage x log-probability, mean over the tokens of the batch.
@@ -139,6 +139,11 @@ class Policy:
             self.params, self.moments = params, moments
             self.updates += 1
         return {"loss": None if skipped else float(loss), "norm": None if skipped else float(norm), "skipped": skipped}
+
+
+def _answer(tokens: list[int]) -> dict[str, Any]:
+    """The answer without the token that ends it; `cut` if it has none."""
+    return {"tokens": [t for t in tokens if t not in (PADDING, END)], "cut": END not in tokens}
 
 
 def _filled(rows: list[Any], length: int | None = None) -> np.ndarray:
