@@ -8,6 +8,7 @@ import { stat } from 'node:fs/promises';
 import type { Recipe } from '../../src/families/composers.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { MAX_RUN_GROUP, MAX_RUN_IMPORT_LINE_BYTES } from '../../src/limits.ts';
+import { replayedRow } from '../../src/runs/replay-group.ts';
 import type { RowsOfGroup } from '../../src/runs/replay-lines.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../src/runs/run-file.ts';
@@ -85,7 +86,7 @@ export async function* groupsOfFile(path: string, steps: ReplayRequest['steps'])
     }
     const isLater = isSameGroup && last !== null && last.sample === row.sample;
     if (isLater && open.length > 0) open.pop();
-    if (isWithin(row, steps)) open.push(row);
+    if (isWithin(row, steps)) open.push(replayedRow(row, row.counts));
     if (open.length > MAX_RUN_GROUP) throw new RunError(`a group has more than ${MAX_RUN_GROUP} rollouts`);
     last = row;
   }

@@ -16,6 +16,7 @@ import type {
 } from '../../service/ledger-port.ts';
 import { sha256Schema } from '../../src/judgments/judgment-schema.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
+import { replayedRow } from '../../src/runs/replay-group.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { storedFactsSchema } from '../../src/runs/row.ts';
 import { compareBytes } from './byte-order.ts';
@@ -62,7 +63,7 @@ export async function* readGroups(shards: RunShards, range: StepRange): AsyncGen
     }
     open ??= { step: row.step, group: row.group, rows: [] };
     if (open.rows.length === MAX_RUN_GROUP) throw new RequestError({ reason: 'run_group_too_large' });
-    open.rows.push({ ...row, counts });
+    open.rows.push({ ...replayedRow(row, counts), counts });
   }
   if (open !== null) yield open;
 }

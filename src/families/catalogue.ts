@@ -117,7 +117,7 @@ function describeParameters(recipe: Recipe, parameters: RecipeOrigin<Recipe>['pa
     const [field = '', member] = path.split('.');
     if (field === 'family') return [];
     const kind = fields[field];
-    const origin = origins.get(path);
+    const origin = origins.get(path) ?? origins.get(field);
     if (kind === undefined || origin === undefined) throw new TypeError(`${path} has no kind or no origin`);
     const description = describedAs(schema, field, member);
     return [{ name: path, kind, value, ...marked(origin), description }];

@@ -12,7 +12,7 @@
 
 import type * as z from 'zod';
 import type { ReplyOffsets } from '../citations/offset-units.ts';
-import type { SourceSet } from '../citations/types.ts';
+import type { FindingCounts, SourceSet } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { MemberOfPanel } from '../judgments/panel.ts';
 import type { Asking } from '../judgments/protocol/asking.ts';
@@ -158,6 +158,11 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
    * @param recipe `null`: combine what was judged, whatever a recipe makes of it.
    */
   combine?(members: Known<T['facts']>, rule: VoteRule, recipe: T['recipe'] | null): T['facts'];
+  /**
+   * The facts with findings that a run counted beside them, for a recipe that prices findings. Absent: no recipe of the
+   * family does.
+   */
+  withFindings?(facts: T['facts'], counts: FindingCounts): T['facts'];
   /** What the alerts of a run watch. Absent: only rules that read rewards alone. */
   readonly monitor?: Monitor<T['recipe'], T['facts']>;
   /**

@@ -1,4 +1,5 @@
 /** Adds the votes of several judges (votes.ts) to the composer of a family. Imports no schema, like the composers. */
+import type { FindingCounts } from '../citations/types.ts';
 import { memberName } from '../judgments/panel.ts';
 import type { BaseFacts, PanelMember } from './facts.ts';
 import type { BaseRecipe, Composer, FamilyTypes, GroupVotes } from './family.ts';
@@ -11,9 +12,20 @@ export type VotingComposer<T extends FamilyTypes = FamilyTypes> = Composer<T> & 
 
 /** Adds the votes to a composer: fields, rewards, votes in the group, and gaps. */
 export function withVotes<const C extends VotingComposer>(composer: C): C {
+  const { withFindings } = composer;
   const voted = (facts: BaseFacts, recipe: BaseRecipe): BaseFacts => votedFacts(composer, facts, recipe) ?? facts;
   return {
     ...composer,
+    ...(withFindings === undefined
+      ? {}
+      : {
+          withFindings: ({ panel, ...facts }: BaseFacts, counts: FindingCounts) => ({
+            ...withFindings(facts, counts),
+            ...(panel === undefined
+              ? {}
+              : { panel: panel.map((member) => ({ ...member, facts: withFindings(member.facts, counts) })) }),
+          }),
+        }),
     recipe: { ...composer.recipe, fields: { ...composer.recipe.fields, vote: 'compose', voters: 'compose' } },
     compose: (facts: BaseFacts, recipe: BaseRecipe, group: GroupVotes) =>
       composer.compose(voted(facts, recipe), recipe, group),

@@ -12,6 +12,7 @@ import { advantages, type Degenerate } from '../scoring/advantages.ts';
 import { type GdpoOptions, isGdpo } from '../scoring/gdpo.ts';
 import { createGapFinder, type RecipeValues } from './gaps.ts';
 import { kendallTauB } from './kendall.ts';
+import type { RolloutCounts } from './rollout-counts.ts';
 import type { LedgerRow } from './row.ts';
 
 /** One recipe for every row, or a recipe for each digest that rows were recorded under. */
@@ -21,6 +22,17 @@ export type RecipesOfRun = RecipeValues | ReadonlyMap<string, RecipeValues>;
 export type ReplayRow = Pick<LedgerRow, 'step' | 'group' | 'sample' | 'recipe' | 'reward'> & {
   readonly facts: BaseFacts;
 };
+
+/**
+ * Returns the row as replay reads it: with the findings of its counts among its facts, where it was recorded under a
+ * recipe that prices none. @param counts absent or without findings: the row as it is.
+ */
+export function replayedRow<Row extends LedgerRow>(row: Row, counts: Pick<RolloutCounts, 'findings'> | undefined): Row {
+  const findings = counts?.findings ?? null;
+  if (findings === null) return row;
+  const { facts } = row;
+  return { ...row, facts: BUILT_IN.of(facts).withFindings?.(facts, findings) ?? facts };
+}
 
 /** The score of a rollout under one of the two recipes. */
 export type ReplayedScore = {

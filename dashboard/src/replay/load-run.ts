@@ -2,6 +2,7 @@
 
 import type { Recipe } from '../../../src/families/composers.ts';
 import { recipeSchema } from '../../../src/families/schemas.ts';
+import { replayedRow } from '../../../src/runs/replay-group.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
 import { openApi, type Reply, runPath } from '../api/call.ts';
@@ -80,7 +81,7 @@ export async function readRunFile(
       }
       case 'rollout':
         if (recipes.get(line.rollout.recipe)?.recipe.family !== line.rollout.facts.family) return refused('recipe');
-        gathered.add(line.rollout);
+        gathered.add(replayedRow(line.rollout, line.rollout.counts));
         if (gathered.lines > MAX_ROLLOUTS) return refused('too_many');
         if (gathered.lines % PROGRESS_ROLLOUTS === 0) onProgress(gathered.lines);
         break;

@@ -7,6 +7,7 @@ import type { Component, UnscoredReason } from '../../family/score.ts';
 import { composeCitation } from './citation-score.ts';
 import { breaksPolicy, needsNoCitation } from './cites.ts';
 import type { RefinerFacts } from './facts.ts';
+import { findingComponent, findingCost } from './finding-penalty.ts';
 import { dividedCriteria, type HoldoutMeans, lacksHashes } from './holdout.ts';
 import type { RefinerRecipe } from './recipe.ts';
 import type { RefinerScore } from './reply.ts';
@@ -52,7 +53,8 @@ function rubricWeight(recipe: RefinerRecipe): number {
  *     citation is scaled by the own positives met and by 1 - padding, if the recipe says so; of an abstention that needs
  *              no citation it is the own positives met
  *     base     = (1 - w) * rubric' + w * citation  (convex)   or   rubric' + w * citation  (additive)
- *     reward   = verification_reward * base, or the penalty's value where it applies
+ *     reward   = verification_reward * base, less the prices of the findings, 0 at least; or the penalty's value where
+ *                it applies
  *
  * @throws RangeError on a non-finite result.
  */
@@ -76,6 +78,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
         rubric: none(rubricWeight(recipe)),
         citation: none(recipe.citation_weight),
         format: formatComponent,
+        ...(recipe.finding_penalty === undefined ? {} : { findings: findingComponent(0, 0) }),
         ...(recipe.holdout === undefined ? {} : holdoutComponents(null, null)),
       },
       details: {
@@ -114,12 +117,15 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
   const missing = parts.find((part) => part.status === 'unscored' && part.weight > 0);
   const missingScale = recipe.citation_weight > 0 && typeof scaled === 'string' ? scaled : null;
   const missingPart = missing?.status === 'unscored' ? missing.reason : missingScale;
-  const isUnknown = broken === null || lacksHashes(facts.rubric, recipe);
+  const cost = findingCost(facts, recipe);
+  const isUnknown = broken === null || cost === null || lacksHashes(facts.rubric, recipe);
   const missingReason = isUnknown ? 'not_measured' : missingPart;
   const nothing = dropped && ownRubricWeight === 0;
   const base = missingReason !== null || nothing ? null : sumOfParts(rubricPart, citationPart, credit);
   const reason = penalised || base !== null ? null : (missingReason ?? 'nothing_to_score');
-  const reward = penalised ? recipe.non_stop_penalty.value : base === null ? null : scale * base;
+  const paid = base === null ? null : scale * base;
+  const charged = paid === null || cost === null ? null : Math.max(paid - cost, 0);
+  const reward = penalised ? recipe.non_stop_penalty.value : charged;
   return finished({
     family: 'refiner',
     reward,
@@ -131,6 +137,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
       rubric: rubricPart,
       citation: citationPart,
       format: formatComponent,
+      ...(recipe.finding_penalty === undefined ? {} : { findings: findingComponent(cost, paid) }),
       ...(recipe.holdout === undefined
         ? {}
         : holdoutComponents(divided.means, rubric.status === 'unscored' ? rubric.reason : null)),

@@ -13,6 +13,7 @@ import { statementParts } from './citation-score.ts';
 import { citationPolicyGaps } from './cites.ts';
 import { composeRefiner, neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
+import { findingGaps, pricedFindings } from './finding-penalty.ts';
 import { holdoutGaps } from './holdout.ts';
 import { refinerMonitor, stricterRefiner } from './monitor.ts';
 import type { RefinerRecipe } from './recipe.ts';
@@ -56,6 +57,7 @@ const FIELDS = {
   uncited_ok: 'compose',
   citation_not_applicable: 'compose',
   unverified_quote: 'compose',
+  finding_penalty: 'compose',
 } as const;
 
 const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
@@ -79,6 +81,12 @@ const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
   unverified_quote: 'keep',
 };
 
+/** Markup that cites nothing: each finding takes half a point of 10, so the clean answer always earns more. */
+const LEAKS = {
+  ...{ id_in_prose: 0.5, citation_empty_claim: 0.5, citation_no_id: 0.5, citation_id_malformed: 0.5 },
+  ...{ citation_unclosed: 0.5, citation_nested: 0.5, citation_stray_close: 0.5, citation_outside_answer: 0.5 },
+} as const;
+
 /** The named recipes of the family. */
 export const REFINER_RECIPES = {
   'refiner-gpt54-instance-rubric': GPT54_INSTANCE_RUBRIC,
@@ -94,6 +102,7 @@ export const REFINER_RECIPES = {
     padding_lowers_citation: true,
     abstentions_need_no_citation: true,
     citation_metric: 'precision_squared',
+    finding_penalty: LEAKS,
   },
 } as const satisfies Record<string, RefinerRecipe>;
 
@@ -123,8 +132,12 @@ export const refinerComposer = withVotes(
       name: 'refiner',
       recipe: { fields: FIELDS, named: REFINER_RECIPES, range: refinerRewardRange },
       compose: composeRefiner,
-      contributions: (score, { non_stop_penalty }) =>
-        contributionsOf(score, ['rubric', 'citation'], non_stop_penalty.enabled ? ['non_stop_penalty'] : []),
+      contributions: (score, { non_stop_penalty, finding_penalty }) =>
+        contributionsOf(
+          score,
+          ['rubric', 'citation', ...(finding_penalty === undefined ? [] : ['findings'])],
+          non_stop_penalty.enabled ? ['non_stop_penalty'] : [],
+        ),
       claimShares: (facts, recipe, score) => {
         const parts = statementParts(facts, recipe);
         const value = parts.reduce((sum, part) => sum + part, 0);
@@ -132,6 +145,8 @@ export const refinerComposer = withVotes(
       },
       groupVote: () => null,
       combine: combineRefiner,
+      withFindings: (facts, counts) =>
+        facts.findings === undefined ? { ...facts, findings: pricedFindings(counts) } : facts,
       monitor: refinerMonitor,
       stricter: stricterRefiner,
       gaps: (before, after, changed) => [
@@ -150,6 +165,7 @@ export const refinerComposer = withVotes(
           }),
         ...holdoutGaps(after),
         ...citationPolicyGaps(after),
+        ...findingGaps(after),
         ...finishReasonGaps<RefinerFacts>({
           before: before.non_stop_penalty.enabled,
           after: after.non_stop_penalty.enabled,

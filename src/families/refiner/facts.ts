@@ -1,5 +1,6 @@
 /** The facts of a refiner rollout. */
 import * as z from 'zod';
+import { findingReasonSchema } from '../../citations/finding-schema.ts';
 import {
   criterionScoreSchema,
   evidenceSchema,
@@ -35,6 +36,15 @@ const citedFactSchema = z.strictObject({
   quote: quoteSchema.exactOptional(),
 });
 
+/** The reasons of `pricedFindings`. */
+export const pricedReasonSchema = findingReasonSchema.exclude([
+  'source_duplicate_id',
+  'source_empty',
+  'text_outside_answer',
+  'citation_missing',
+  'citation_forbidden',
+]);
+
 const ownFactsSchema = z.strictObject({
   v: z.literal(1),
   family: z.literal('refiner'),
@@ -48,6 +58,8 @@ const ownFactsSchema = z.strictObject({
   abstains: z.literal(true).exactOptional(),
   // How often a claim cites an id again; absent = never, or recorded before 2026-11-26.
   repeated_ids: z.int().min(1).exactOptional(),
+  // How often each reason was found, empty = none; only if the recipe has `finding_penalty`.
+  findings: z.partialRecord(pricedReasonSchema, z.int().min(1)).exactOptional(),
   rubric: observedSchema(z.array(criterionFactSchema)),
   // Without duplicates: the cited statements in order, then the uncited ones.
   citation: observedSchema(z.array(z.discriminatedUnion('cited', [citedFactSchema, uncitedFactSchema]))),

@@ -9,6 +9,7 @@ import { evidenceOfClaims } from '../../citations/lexical-evidence.ts';
 import { lacksContent, parseResponse, scorableResponse, sizeProblems } from '../../citations/parse.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../../citations/types.ts';
+import { describeResponse, type Verification } from '../../citations/verify.ts';
 import { countProblems, countsOf } from '../../family/counts.ts';
 import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
@@ -23,8 +24,10 @@ import { type RubricCall, rubricCalls } from '../../judgments/kinds/rubric/rubri
 import { STATIC_V3 } from '../../judgments/kinds/rubric/static-criteria.ts';
 import { type ClaimEvidence, createAskedWords } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
+import { needsNoCitation } from './cites.ts';
 import { neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
+import { pricedFindings } from './finding-penalty.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
 /** A claim that is not a duplicate, with everything that is known without a judge. */
@@ -45,9 +48,8 @@ type Ask<R> = R | 'settled' | 'not_needed';
 export type RefinerPlan = {
   readonly recipe: RefinerRecipe;
   readonly question: string;
-  readonly response: string;
   readonly finish_reason: string | null;
-  readonly counts: Counts & Pick<RefinerFacts, 'scored_together'>;
+  readonly counts: Counts & Pick<RefinerFacts, 'scored_together' | 'findings'>;
   readonly sources: SourceSet;
   readonly parsed: ParsedResponse;
   readonly criteria: readonly Criterion[];
@@ -56,6 +58,8 @@ export type RefinerPlan = {
   readonly evidence: ReadonlyMap<number, ClaimEvidence>;
   /** Whether the answer cites nothing and only abstains, in a row with positive criteria of its own. */
   readonly abstains: boolean;
+  /** The findings, also of the evidence (a number that no cited source has), whatever judge gives the verdicts. */
+  readonly verified: Verification;
   /** The answer as judges read it; `null` = the response has none. */
   readonly answer: string | null;
   /** The calls that ask about the criteria, as `judging` splits them. */
@@ -87,8 +91,11 @@ export function planRefiner(
   if (problems.length > 0) return { ok: false, error: problems };
 
   const evidence = evidenceOfClaims(sources, parsed.claims);
-  const claims = plannedClaims(parsed, evidence, recipe);
   const abstains = abstainsAlone(rollout, parsed, criteria);
+  const { mode } = recipe;
+  const citations = needsNoCitation(abstains ? { abstains } : {}, recipe) ? 'allowed' : recipe.citations;
+  const verified = describeResponse(rollout.response, parsed, sources, { mode, evidence, citations, question });
+  const claims = plannedClaims(parsed, evidence, recipe);
   const needed = neededJudgments(
     {
       has_answer: parsed.answer !== null,
@@ -110,15 +117,19 @@ export function planRefiner(
     value: {
       recipe,
       question,
-      response: rollout.response,
       finish_reason: finishReason,
-      counts: { ...countsOf(rollout, recipe), ...sharedLimitsFacts(samples) },
+      counts: {
+        ...(recipe.finding_penalty === undefined ? {} : { findings: pricedFindings(verified.finding_counts) }),
+        ...countsOf(rollout, recipe),
+        ...sharedLimitsFacts(samples),
+      },
       sources,
       parsed,
       criteria,
       claims,
       evidence,
       abstains,
+      verified,
       answer,
       rubric: wanted('rubric') ? requestsOf(answer, question, sources, criteria, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims) : 'not_needed',

@@ -24,6 +24,7 @@ import { TERM_FORMULA } from '../../family/terms.ts';
 import { voteFields } from '../../family/vote-schemas.ts';
 import { VOTE_FORMULA } from '../../family/votes.ts';
 import { MAX_SAMPLE_SEED } from '../../limits.ts';
+import { pricedReasonSchema } from './facts.ts';
 
 const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
@@ -100,6 +101,13 @@ export const refinerRecipeSchema = z
       .enum(['zero', 'credit', 'drop'])
       .describe('Citation score of an answer with nothing to cite.'),
     unverified_quote: z.enum(['keep', 'zero']).describe('How the support of a claim with an unverified quote counts.'),
+    finding_penalty: z
+      .partialRecord(pricedReasonSchema, z.number().min(0).max(REWARD_MAX))
+      .describe(
+        'Price of each finding of a reason, in reward units: {"id_in_prose": 0.5} takes half a point for each id in the ' +
+          'text. The reward falls to 0 at most. Absent = findings cost nothing.',
+      )
+      .exactOptional(),
     ...judgeOptionsField,
     ...termFields,
     ...voteFields,
@@ -142,6 +150,7 @@ export const REFINER_FORMULA = [
   "base     = (1 - citation_weight) * rubric' + citation_weight * citation    if mix is convex",
   "         = rubric' + citation_weight * citation                            if mix is additive",
   'reward   = verification_reward * base',
+  '         = max(verification_reward * base - sum(price * findings), 0) with finding_penalty',
   '         = non_stop_penalty.value if enabled and finish_reason is not "stop", whatever came before',
   ...TERM_FORMULA,
   ...VOTE_FORMULA,

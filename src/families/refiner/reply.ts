@@ -29,6 +29,7 @@ const scoreFields = {
     rubric: componentSchema,
     citation: componentSchema,
     format: componentSchema,
+    findings: componentSchema.exactOptional().describe('With finding_penalty: what the findings cost, 0 or less.'),
     paid_criteria: componentSchema
       .exactOptional()
       .describe('With holdout: how far the own positive criteria that pay are met; null = none is held out.'),

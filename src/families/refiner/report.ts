@@ -1,20 +1,15 @@
 /** Lists a rollout's criteria, claims and statements with their verdicts. An unknown verdict is `null`. */
-import { describeResponse, type Verification } from '../../citations/verify.ts';
-import { needsNoCitation } from './cites.ts';
+import type { Verification } from '../../citations/verify.ts';
 import type { RefinerFacts, StatementFact } from './facts.ts';
 import type { RefinerPlan } from './plan.ts';
 import type { RefinerReply } from './reply.ts';
 
-/** The fields of a reply that describe the rollout. None of them enters the reward. */
+/** The fields of a reply that describe the rollout. */
 export function reportRefiner(
   plan: RefinerPlan,
   facts: RefinerFacts,
 ): Pick<RefinerReply, 'criteria' | 'claims' | 'statements' | 'findings' | 'finding_counts' | 'format'> {
-  // Lexical findings (a number that no cited source has, a copied claim) are listed whatever judge gave the verdicts.
-  const { response, parsed, sources, evidence, question } = plan;
-  const { mode, citations: policy } = plan.recipe;
-  const citations = needsNoCitation(facts, plan.recipe) ? 'allowed' : policy;
-  const verified = describeResponse(response, parsed, sources, { mode, evidence, citations, question });
+  const { verified } = plan;
   return {
     criteria: reportCriteria(plan, facts),
     claims: reportClaims(plan, facts, verified.claims),

@@ -29,6 +29,7 @@ function factsOf(criteria: readonly CriterionFact[], more: Partial<RefinerFacts>
     format: { answer_only: 1, full: 1 },
     finish_reason: 'stop',
     cites: true,
+    findings: {},
     rubric: { status: 'scored', observed: [...criteria] },
     citation: { status: 'scored', observed: [{ cited: true, support: 1, relevant: [true] }] },
     ...more,

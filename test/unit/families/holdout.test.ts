@@ -32,6 +32,7 @@ function factsOf(own: readonly CriterionFact[]): RefinerFacts {
       format: { answer_only: 1, full: 1 },
       finish_reason: 'stop',
       cites: true,
+      findings: {},
     },
     rubric: { status: 'scored', observed: [...own, ...OTHERS] },
     citation: { status: 'scored', observed: [{ cited: true, support: 1, relevant: [true] }] },

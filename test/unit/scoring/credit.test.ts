@@ -33,6 +33,7 @@ function refinerFactsOf(statements: readonly StatementFact[], more: Partial<Refi
     format: { answer_only: 1, full: 1 },
     finish_reason: 'stop',
     cites: true,
+    findings: {},
     rubric: {
       status: 'scored',
       observed: [
