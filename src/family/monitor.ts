@@ -11,6 +11,8 @@ export type Observations = {
    * is half met is 0.5. Without an answer nothing is judged, and it is unknown whether the row has any: `null`.
    */
   readonly criteria_met: number | null;
+  /** The row's criteria were judged, and none of them is positive and its own: it asks for nothing. Absent: unknown. */
+  readonly asks_nothing?: true;
   /** Statements of the answer, without repetitions: those with a citation, and those that lack one they need. */
   readonly cited: number | null;
   readonly uncited: number | null;

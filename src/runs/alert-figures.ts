@@ -43,7 +43,8 @@ export const RANK_FIGURES: ReadonlySet<AlertFigure> = new Set(['criteria_rank', 
  * `repeated`: answers that three prompts of a step share. `cited`, `uncited`: statements of a rollout with a citation,
  * and without one that they need. `ids`: distinct ids of a cited statement. `sources_cited`: share of the sources that
  * an answer cites. `irrelevant`: citations that are invented or support nothing. `empty_claims`: cited claims that state
- * nothing; abstentions and repeated questions count where the rollout meets less than half of its own criteria.
+ * nothing; abstentions and repeated questions count where the rollout meets less than half of its own criteria, or has
+ * none.
  * `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
  */
 export type Means = Readonly<Record<AlertFigure, number | null>>;
@@ -88,9 +89,10 @@ export const EMPTY_UNLESS_MET: readonly FindingReason[] = ['claim_abstains', 'cl
 
 /**
  * The cited claims that state nothing.
- * @param isUnmet whether the rollout meets less than half of the row's own positive criteria.
+ * @param isNotAsked whether the row asks for no such claim: the rollout meets less than half of its own positive
+ *   criteria, or there are none.
  */
-export function emptyClaims(findings: NonNullable<RolloutCounts['findings']>, isUnmet: boolean): number {
-  const reasons = isUnmet ? [...EMPTY_CLAIMS, ...EMPTY_UNLESS_MET] : EMPTY_CLAIMS;
+export function emptyClaims(findings: NonNullable<RolloutCounts['findings']>, isNotAsked: boolean): number {
+  const reasons = isNotAsked ? [...EMPTY_CLAIMS, ...EMPTY_UNLESS_MET] : EMPTY_CLAIMS;
   return reasons.reduce((sum, reason) => sum + (findings[reason] ?? 0), 0);
 }

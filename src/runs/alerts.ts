@@ -167,7 +167,7 @@ export class AlertWatch {
           answer,
           outcome: outcomes[n] ?? null,
           holdout: holdoutOf(before.components),
-          emptyClaims: findings === null ? null : emptyClaims(findings, isUnmet),
+          emptyClaims: findings === null ? null : emptyClaims(findings, isUnmet || observed[n]?.asks_nothing === true),
           isOffQuestionCopy: answer != null && isOffQuestionCopy(answer),
           isUnmet,
           above: {

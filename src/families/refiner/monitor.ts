@@ -24,7 +24,7 @@ export const refinerMonitor: Monitor<RefinerRecipe, RefinerFacts> = {
     citation_weight: recipe.citation_weight < PAYING_WEIGHT ? BALANCED_WEIGHT : recipe.citation_weight,
   }),
   observe: (facts) =>
-    facts.has_answer ? { has_answer: true, criteria_met: criteriaMet(facts), ...citationsOf(facts) } : NO_ANSWER,
+    facts.has_answer ? { has_answer: true, ...criteriaOf(facts), ...citationsOf(facts) } : NO_ANSWER,
   criteriaShares,
 };
 
@@ -50,11 +50,11 @@ const NO_ANSWER: Observations = {
   ...{ cited: 0, uncited: 0, citations: 0, irrelevant: 0 },
 };
 
-function criteriaMet({ rubric }: RefinerFacts): number | null {
-  if (rubric.status !== 'scored') return null;
+function criteriaOf({ rubric }: RefinerFacts): Pick<Observations, 'criteria_met' | 'asks_nothing'> {
+  if (rubric.status !== 'scored') return { criteria_met: null };
   const own = rubric.observed.filter(({ origin, polarity }) => origin === 'instance' && polarity === 'positive');
-  if (own.length === 0) return null;
-  return own.reduce((sum, { score }) => sum + score, 0) / (TOP_SCORE * own.length);
+  if (own.length === 0) return { criteria_met: null, asks_nothing: true };
+  return { criteria_met: own.reduce((sum, { score }) => sum + score, 0) / (TOP_SCORE * own.length) };
 }
 
 /** What each criterion adds to the rubric score (rubric-score.ts), as a share of it. */
@@ -81,7 +81,7 @@ function criteriaShares({ rubric }: RefinerFacts, recipe: RefinerRecipe): Record
   return sum > 0 ? Object.fromEntries(parts.map(([name, part]) => [name, part / sum])) : null;
 }
 
-function citationsOf({ citation }: RefinerFacts): Omit<Observations, 'has_answer' | 'criteria_met'> {
+function citationsOf({ citation }: RefinerFacts): Omit<Observations, 'has_answer' | 'criteria_met' | 'asks_nothing'> {
   if (citation.status !== 'scored') return { cited: null, uncited: null, citations: null, irrelevant: null };
   const counts = { cited: 0, uncited: 0, citations: 0, irrelevant: 0 };
   for (const statement of citation.observed) {

@@ -524,4 +524,17 @@ describe('alerts', () => {
     );
     expect(rulesOf(alerts).includes('empty_claims')).toBe(isEmpty);
   });
+
+  it.each(['claim_abstains', 'claim_repeats_question'])('counts %s in rows that ask for nothing', (reason) => {
+    const asksNothing = (facts: RefinerFacts): RefinerFacts => ({
+      ...facts,
+      rubric: { status: 'scored', observed: [criterion('negative', 0)] },
+    });
+    const alerts = counted(12, (step) =>
+      step < 5
+        ? [{ facts: asksNothing(factsOf({ ...POOR, claims: 1 })), counts: { findings: {} } }]
+        : [{ facts: asksNothing(factsOf({ ...GOOD, claims: 1 })), counts: { findings: { [reason]: 1 } } }],
+    );
+    expect(alertOf(alerts, 'empty_claims')?.message).toMatch(/^100 % of the cited claims state nothing/u);
+  });
 });
