@@ -7,6 +7,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { resolve } from 'node:path';
 import { SERVE_FILES } from '../serve/worker-description.ts';
 import { ensureServeFiles } from './build-serve.ts';
+import { withoutFieldDescriptions } from './field-descriptions.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -33,6 +34,7 @@ export async function buildLibrary(output: string): Promise<void> {
   const tsc = resolve(root, 'node_modules/.bin/tsc');
   const built = spawnSync(tsc, ['-p', 'tsconfig.library.json', '--outDir', output], { cwd: root, stdio: 'inherit' });
   if (built.status !== 0) throw new Error('tsc failed');
+  withoutFieldDescriptions(resolve(output, 'src'));
 
   const manifest: Manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
   const { name, version, description, license, type, engines, bin } = manifest;
