@@ -43,6 +43,7 @@ class Client:
         run: str | None = None,
         store_text: bool | None = None,
         *,
+        credit: str | None = None,
         judge_deadline_s: float | None = None,
         settings: Settings | None = None,
     ) -> None:
@@ -57,6 +58,7 @@ class Client:
             attempt_timeout_s=attempt_timeout_s,
             run=run,
             store_text=store_text,
+            credit=credit,
         )
         self._transport = Transport(self.settings)
         self._threads: ThreadPoolExecutor | None = None
@@ -220,6 +222,8 @@ class Client:
             body = _without_outcomes(body)
         elif self.settings.store_text:
             body.setdefault("store_text", True)
+        if self.settings.credit is not None:
+            body = {"credit": self.settings.credit, "offsets": "codepoints", **body}
         return self._send(path, body)
 
     def _send(self, path: str, body: Mapping[str, Any]) -> Outcome:

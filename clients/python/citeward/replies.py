@@ -46,6 +46,12 @@ class Score:
     #: Finite numbers that add up to the reward, with the same names in every reply of a recipe.
     contributions: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def credit(self) -> Mapping[str, Any] | None:
+        """The reward as shares that add up to it (``citeward.credit``); ``None`` without the setting ``credit``."""
+        credit = self.reply.get("credit")
+        return credit if isinstance(credit, dict) else None
+
     def of_one_sample(self) -> Score:
         """Returns this score if the reward does not depend on other samples.
 

@@ -43,6 +43,7 @@ _ENVIRONMENT = {
     "max_connections": "CITEWARD_MAX_CONNECTIONS",
     "run": "CITEWARD_RUN",
     "store_text": "CITEWARD_STORE_TEXT",
+    "credit": "CITEWARD_CREDIT",
 }
 
 
@@ -68,12 +69,14 @@ class Settings:
     run: str | None = None
     #: Whether the run keeps the text of the rollouts, too.
     store_text: bool = False
+    #: ``"claims"`` or ``"turns"``: what the reward is divided among (``citeward.credit``); ``None`` = it is not.
+    credit: str | None = None
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
         """Reads settings from arguments (``None`` = not given), else from ``CITEWARD_URL``, ``_API_KEY``, ``_RECIPE``,
-        ``_JUDGE``, ``_DEADLINE_S``, ``_JUDGE_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S``, ``_MAX_CONNECTIONS``, ``_RUN`` and
-        ``_STORE_TEXT``.
+        ``_JUDGE``, ``_DEADLINE_S``, ``_JUDGE_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S``, ``_MAX_CONNECTIONS``, ``_RUN``,
+        ``_STORE_TEXT`` and ``_CREDIT``.
 
         Raises:
             Misconfigured: a setting is missing, malformed or unknown. The message never contains a key.
@@ -105,6 +108,7 @@ class Settings:
             max_connections=_count("max_connections", values.get("max_connections", DEFAULT_MAX_CONNECTIONS)),
             run=_run(values.get("run")),
             store_text=_flag("store_text", values.get("store_text", False)),
+            credit=_credit(values.get("credit")),
         )
 
     def request_fields(self) -> Mapping[str, Any]:
@@ -193,6 +197,12 @@ def _run(run: Any) -> str | None:
     if run is not None and (not isinstance(run, str) or re.fullmatch(r"[A-Za-z0-9._-]{1,123}", run) is None):
         raise Misconfigured('run: expected 1 to 123 letters, digits, ".", "_" or "-"')
     return run
+
+
+def _credit(credit: Any) -> str | None:
+    if credit not in (None, "claims", "turns"):
+        raise Misconfigured('credit: expected "claims" or "turns"')
+    return credit
 
 
 def _flag(name: str, value: Any) -> bool:

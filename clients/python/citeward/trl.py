@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import inspect
+import json
 import logging
 import re
 import threading
@@ -39,7 +40,7 @@ from citeward.fields import ROW_FIELDS, Completion, is_object, merged, plain, re
 from citeward.measures import Measure, Measures
 from citeward.replies import Score
 from citeward.runs import placed
-from citeward.settings import Judge, Recipe, Settings
+from citeward.settings import Judge, Recipe, Settings, split_settings
 from citeward.trl_places import Places
 
 logger = logging.getLogger("citeward")
@@ -48,6 +49,9 @@ Rewards = list[Optional[float]]
 
 #: Metric: the share of unscored samples of a call, in [0, 1]. Every call logs it, so that means over calls are right.
 UNSCORED_METRIC = "citeward/unscored_share"
+
+#: Column of TRL's table of completions: the credit of each sample as JSON text, empty without one.
+CREDIT_COLUMN = "citeward/credit"
 
 _LABELS = ("citeward", "label", "ground_truth")
 _FIRST_WITH_ABSTENTION = (1, 6)
@@ -73,7 +77,7 @@ class RewardFunction:
     ) -> Rewards:
         """Scores a batch. All arguments are TRL's; without ``trainer_state`` the batch is one group."""
         futures = self._scoring.start(prompts, completions, completion_ids, trainer_state, log_metric, columns)
-        return self._scoring.rewards(results_of(futures), log_metric, self._component)
+        return self._scoring.rewards(results_of(futures), log_metric, self._component, columns.get("log_extra"))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.__name__!r}, {self._scoring.settings!r})"
@@ -97,7 +101,8 @@ class AsyncRewardFunction(RewardFunction):
     ) -> Rewards:
         """``RewardFunction.__call__`` without blocking the event loop."""
         futures = self._scoring.start(prompts, completions, completion_ids, trainer_state, log_metric, columns)
-        return self._scoring.rewards(await results_of_async(futures), log_metric, self._component)
+        scores = await results_of_async(futures)
+        return self._scoring.rewards(scores, log_metric, self._component, columns.get("log_extra"))
 
     __code__: types.CodeType = __call__.__code__
     __defaults__ = __call__.__defaults__
@@ -115,6 +120,7 @@ def reward_function(
     max_connections: int | None = None,
     run: str | None = None,
     store_text: bool | None = None,
+    credit: str | None = None,
     outcome: Measure | None = None,
     metrics: Mapping[str, Measure] | None = None,
     name: str = "citeward",
@@ -125,6 +131,7 @@ def reward_function(
     Args:
         url: this and the other settings are described in ``citeward.settings``.
         run: the id of the run that records the rollouts; with ``store_text`` it keeps their text, too.
+        credit: ``"claims"`` or ``"turns"``: the shares of each reward are a column of TRL's table of completions.
         outcome: whether an answer is right by a measure of your own, as a function with the arguments and the result of
             a reward function of TRL. With ``run`` the outcome is kept, charted and compared with the reward by the
             alerts; it is never part of the reward.
@@ -136,7 +143,7 @@ def reward_function(
     Raises:
         Misconfigured: a setting is missing or wrong. Raised here, not at the first step.
     """
-    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
+    settings = Settings.of(**split_settings(locals()))
     return RewardFunction(_Scoring(settings, _abstains(on_unscored), measures=Measures.given(outcome, metrics)), name)
 
 
@@ -151,13 +158,14 @@ def async_reward_function(
     max_connections: int | None = None,
     run: str | None = None,
     store_text: bool | None = None,
+    credit: str | None = None,
     outcome: Measure | None = None,
     metrics: Mapping[str, Measure] | None = None,
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> Callable[..., Awaitable[Rewards]]:
     """Like ``reward_function``, but async: TRL runs these functions concurrently. Picklable from Python 3.10."""
-    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
+    settings = Settings.of(**split_settings(locals()))
     scoring = _Scoring(settings, _abstains(on_unscored), measures=Measures.given(outcome, metrics))
     return _awaitable(AsyncRewardFunction(scoring, name))
 
@@ -174,6 +182,7 @@ def component_reward_functions(
     max_connections: int | None = None,
     run: str | None = None,
     store_text: bool | None = None,
+    credit: str | None = None,
     outcome: Measure | None = None,
     metrics: Mapping[str, Measure] | None = None,
     name: str = "citeward",
@@ -195,7 +204,7 @@ def component_reward_functions(
     """
     if isinstance(components, str) or not components or len(set(components)) != len(components):
         raise Misconfigured("components: expected a list of different names")
-    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
+    settings = Settings.of(**split_settings(locals()))
     scoring = _Scoring(settings, _abstains(on_unscored), tuple(components), Measures.given(outcome, metrics))
     return [_awaitable(AsyncRewardFunction(scoring, f"{name}/{one}", one)) for one in components]
 
@@ -261,13 +270,17 @@ class _Scoring:
         scores: Sequence[Score | Unscored],
         log_metric: Callable[[str, float], None] | None,
         component: str | None,
+        log_extra: Callable[[str, list[Any]], None] | None,
     ) -> Rewards:
-        """The rewards of a function, with the share of unscored samples as a metric."""
+        """The rewards of a function, with the share of unscored samples as a metric, and credit as a column."""
         lost = [score for score in scores if isinstance(score, Unscored)]
         if lost and not self._abstains:
             raise lost[0]
         if component in (None, *self._components[:1]):
             _report(lost, len(scores), log_metric)
+            if log_extra is not None and self.settings.credit is not None:
+                shares = [score.credit if isinstance(score, Score) else None for score in scores]
+                log_extra(CREDIT_COLUMN, ["" if one is None else json.dumps(one) for one in shares])
         return [
             self._number(score.of_one_sample(), component) if isinstance(score, Score) else None for score in scores
         ]
@@ -318,30 +331,6 @@ def _report(lost: Sequence[Unscored], samples: int, log_metric: Callable[[str, f
         reasons = Counter(entry.reason for entry in lost).most_common()
         counts = ", ".join(f"{count} {reason}" for reason, count in reasons)
         logger.warning("%d of %d samples are unscored: %s; the first: %s", len(lost), samples, counts, lost[0].detail)
-
-
-def _settings(
-    url: str | None,
-    api_key: str | None,
-    recipe: Recipe | None,
-    judge: Judge | None,
-    deadline_s: float | None,
-    attempt_timeout_s: float | None,
-    max_connections: int | None,
-    run: str | None,
-    store_text: bool | None,
-) -> Settings:
-    return Settings.of(
-        url=url,
-        api_key=api_key,
-        recipe=recipe,
-        judge=judge,
-        deadline_s=deadline_s,
-        attempt_timeout_s=attempt_timeout_s,
-        max_connections=max_connections,
-        run=run,
-        store_text=store_text,
-    )
 
 
 def _abstains(on_unscored: str | None) -> bool:

@@ -30,7 +30,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from citeward.client import shared_client
-from citeward.errors import Unscored
+from citeward.credit import in_transcript, token_ends, token_rewards
+from citeward.errors import Misconfigured, Unscored
 from citeward.fields import is_object, measured, merged, read_object, sample_fields
 from citeward.replies import Score
 from citeward.runs import placed
@@ -121,6 +122,33 @@ def compute_score_batch(
     return [result_of(score) for score in scores if isinstance(score, Score)]
 
 
+def token_level_scores(data: Any, tokenizer: Any) -> list[list[float]]:
+    """The rewards by token: the share of a claim on the token in which it ends, the rest on the response's last token.
+
+    ``torch.tensor`` of them is verl's ``reward_tensor``, also called ``rm_scores`` and ``token_level_scores``. Needs
+    the setting ``credit="claims"``. Advantages that add the rewards of a response (GRPO) do not depend on their places.
+
+    Args:
+        data: verl's batch, scored by a function or manager of Citeward.
+        tokenizer: the policy's, which decoded the responses.
+
+    Raises:
+        Misconfigured: the samples have no credit.
+    """
+    rows = []
+    for response, mask, told in zip(
+        data.batch["responses"], data.batch["attention_mask"], data.non_tensor_batch["citeward"]
+    ):
+        credit = json.loads(told).get("credit")
+        if credit is None:
+            raise Misconfigured('credit: the samples have none; set credit="claims"')
+        width = len(response)
+        ids = [int(one) for one in response[: int(sum(mask[-width:]))]]
+        rewards = token_rewards(credit, token_ends(ids, lambda part: tokenizer.decode(part, skip_special_tokens=True)))
+        rows.append(rewards + [0.0] * (width - len(rewards)))
+    return rows
+
+
 def settings_of(kwargs: Mapping[str, Any]) -> Settings:
     """The settings of ``reward_kwargs``, with a deadline that outlasts an outage of the judge."""
     settings = Settings.of(**split_settings(kwargs))
@@ -155,6 +183,7 @@ def result_of(score: Score) -> Result:
         "components": score.components,
         "details": score.reply.get("details"),
         "recipe": score.reply.get("recipe"),
+        **({} if score.credit is None else {"credit": in_transcript(score.reply)}),
     }
     return {
         "score": score.reward,
