@@ -177,7 +177,8 @@ class Trainers(unittest.TestCase):
         with Stub(answer) as stub, citeward_environment():
             settings = {"url": stub.url, "recipe": "stub", "deadline_s": 2, "on_unscored": "none"}
             function = reward_function(**settings, credit="claims")
-            self.assertEqual(function(["p", "p"], ["a", "lost"], question=["q", "q"], **given), [6.5, None])
+            with self.assertLogs("citeward", "WARNING"):
+                self.assertEqual(function(["p", "p"], ["a", "lost"], question=["q", "q"], **given), [6.5, None])
             reward_function(**settings)(["p"], ["a"], question=["q"], **given)
             self.assertEqual(len(component_reward_functions(["rubric"], **settings, credit="claims")), 1)
         self.assertEqual([name for name, _ in logged], [CREDIT_COLUMN])
