@@ -1,6 +1,6 @@
 /** The replies of `POST /v1/score` by `detail`: the full reply, or the short one that a trainer reads. */
 import * as z from 'zod';
-import { type OffsetUnit, offsetsOf } from '../citations/offset-units.ts';
+import type { OffsetUnit } from '../citations/offset-units.ts';
 import { FAMILY_NAMES } from '../families/composers.ts';
 import type { Rollout } from '../family/rollout.ts';
 import { rewardFields } from '../family/score.ts';
@@ -16,7 +16,7 @@ import {
   type ScoreResponse,
   scoreResponseSchema,
 } from './score.ts';
-import { scoreWithOffsets, stringsOf } from './score-offsets.ts';
+import { responseOffsets, scoreWithOffsets } from './score-offsets.ts';
 
 const rewardRunSchema = runRecordSchema
   .pick({ attempt: true, status: true })
@@ -55,9 +55,7 @@ export function fullMember(unit: OffsetUnit, rollout: Rollout, member: ScoredMem
 
 /** The credit of a score, if its request asks for it. */
 function creditIn(unit: OffsetUnit, rollout: Rollout, { credit }: ScoredMember): { readonly credit?: Credit } {
-  return credit === undefined
-    ? {}
-    : { credit: creditWithOffsets(credit, offsetsOf(unit, stringsOf(rollout)).response) };
+  return credit === undefined ? {} : { credit: creditWithOffsets(credit, responseOffsets(unit, rollout)) };
 }
 
 /** The reply with `detail: "reward"`: one shape for all families. */

@@ -1,7 +1,7 @@
 /** Converts the offsets of a score to the unit that its request asks for, once, before the reply is sent. */
 import { citedAnswerReport } from '../citations/formats/report.ts';
 import { validatedAnswer } from '../citations/formats/requested-answer.ts';
-import { type OffsetUnit, offsetsOf, type SpannedStrings } from '../citations/offset-units.ts';
+import { type Offsets, type OffsetUnit, offsetsOf, type SpannedStrings } from '../citations/offset-units.ts';
 import { sourcesOf } from '../citations/sources.ts';
 import { familyOf } from '../families/registry.ts';
 import { sourcesOfRollout } from '../family/requirements.ts';
@@ -23,13 +23,22 @@ export function scoreWithOffsets(unit: OffsetUnit, score: ScoreResponse, rollout
   };
 }
 
-/** The strings of a rollout that the spans of a reply refer to. */
-export function stringsOf(rollout: Rollout): SpannedStrings {
+/** Converts spans in the response of a rollout. */
+export function responseOffsets(unit: OffsetUnit, rollout: Rollout): Offsets {
+  return offsetsOf(unit, { ...responseOf(rollout), sources: [] }).response;
+}
+
+function responseOf(rollout: Rollout): Pick<SpannedStrings, 'response' | 'original'> {
   const answer = validatedAnswer(rollout);
-  const response = {
+  return {
     response: rollout.response,
     ...(answer === null ? {} : { original: { text: answer.text, map: answer.map } }),
   };
+}
+
+/** The strings of a rollout that the spans of a reply refer to. */
+function stringsOf(rollout: Rollout): SpannedStrings {
+  const response = responseOf(rollout);
   const origin = sourcesOfRollout(rollout);
   if (origin === null) return { ...response, sources: [] };
   const sources = sourcesOf(origin).list.map(({ text }) => text);

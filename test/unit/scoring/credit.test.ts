@@ -1,6 +1,7 @@
 /** Credit: the reward as shares of claims or turns. That the shares add up is also checked by scoring-line.ts. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createMemoryHost } from '../../../hosts/memory/memory-host.ts';
 import { createScorer, lexicalJudge, type Rollout } from '../../../lib/index.ts';
 import { BUILT_IN, compose, type Facts, type Recipe } from '../../../src/families/composers.ts';
 import { composeRefiner } from '../../../src/families/refiner/compose.ts';
@@ -328,6 +329,32 @@ describe('credit by claims', () => {
       by: 'claims',
       entries: [{ of: 'answer', share: replyOf('tool-call', scored).reward }],
     });
+  });
+
+  it("has the spans of a vendor's answer in its own text, in the unit of the request", async () => {
+    const text = 'Zürich 🏔. The bridge opened in 1937.';
+    const claim = 'The bridge opened in 1937.';
+    const citation = { type: 'char_location', cited_text: 'It opened in 1937.', document_index: 0 };
+    const reply = await createMemoryHost().answer(
+      '/v1/score',
+      {
+        question: 'When did the bridge open?',
+        positive_rubrics: ['States 1937'],
+        recipe: 'refiner-rl-balanced',
+        sources: [{ id: 'bridge', text: 'It opened in 1937.' }],
+        cited_answer: [
+          { type: 'text', text: text.slice(0, -claim.length) },
+          { type: 'text', text: claim, citations: [{ ...citation, start_char_index: 0, end_char_index: 18 }] },
+        ],
+        ...{ credit: 'claims', offsets: 'codepoints', detail: 'reward' },
+      },
+      {},
+    );
+    const [entry] = reply.ok ? (reply.value.credit?.entries ?? []) : [];
+    const points = [...text];
+    const at = points.length - claim.length;
+    expect(entry).toMatchObject({ of: 'claim', spans: [{ start: at, end: points.length }] });
+    expect(entry?.share).toBeGreaterThan(0);
   });
 
   it('refuses another word', async () => {
