@@ -22,6 +22,18 @@ export type CreditedPlace = {
   readonly cites: readonly string[];
 };
 
+/** The claims and uncited statements of a measured rollout. */
+export type CreditedClaims<Score, Facts> = {
+  readonly places: readonly CreditedPlace[];
+  /**
+   * What each of the places earned, in order, in reward units: Euler shares of the citation's contribution. Empty if no
+   * verdict on a claim decided the reward.
+   *
+   * @param facts default: the measured facts.
+   */
+  shares(score: Score, facts?: Facts): readonly number[];
+};
+
 /**
  * The shares of statements in the contribution of the component `citation`, in reward units; `[]` if the components did
  * not decide the reward.

@@ -20,7 +20,7 @@ import type { AnswerText } from '../lexical/index.ts';
 import type { Result } from '../result.ts';
 import type { AnswerForm } from './answer-form.ts';
 import type { Contributions, WithReward } from './contributions.ts';
-import type { CreditBy, CreditedPlace } from './credit.ts';
+import type { CreditBy, CreditedClaims } from './credit.ts';
 import type { FactCounts } from './fact-counts.ts';
 import type { BaseFacts, Observed } from './facts.ts';
 import type { Monitor } from './monitor.ts';
@@ -85,8 +85,8 @@ export type Measured<T extends FamilyTypes> = {
   reply(score: T['score'], facts?: T['facts']): T['reply'];
   /** The answer, for the counts of a run; `null` = the rollout has none. Absent: the family does not read it. */
   readonly answer?: AnswerText | null;
-  /** One for each number of `claimShares`, in order. Absent: the family has none. */
-  readonly places?: readonly CreditedPlace[];
+  /** The claims, for credit. Absent: no verdict of the family belongs to one claim. */
+  readonly claims?: CreditedClaims<T['score'], T['facts']>;
 };
 
 /** How a rollout is planned. */
@@ -135,11 +135,6 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
    * family is no sum, and is one contribution.
    */
   contributions?(score: WithReward<T['score']>, recipe: T['recipe']): Contributions;
-  /**
-   * What each claim and uncited statement of the facts earned, in order, in reward units: Euler shares of the citation's
-   * contribution. Empty if no verdict on a claim decided the reward. Absent: no verdict of the family belongs to one claim.
-   */
-  claimShares?(facts: T['facts'], recipe: T['recipe'], score: T['score']): readonly number[];
   /**
    * The member's vote for the group's maximum; `null` = the recipe does not compare it within the group. A member that
    * is unscored votes like any other: its failure must not change the rewards of the other members.

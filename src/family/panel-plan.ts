@@ -50,11 +50,13 @@ export function planPanel<T extends FamilyTypes>(
       });
       const observed = mapKnown(measured, ({ facts }) => facts);
       const facts = { ...combine(observed, 'majority', null), panel: members };
+      const voted = (): T['facts'] => votedFacts(family, facts, recipe) ?? facts;
+      const { claims } = measured[0];
       return {
         facts,
-        reply: (score) => measured[0].reply(score, votedFacts(family, facts, recipe) ?? facts),
+        reply: (score) => measured[0].reply(score, voted()),
         ...(measured[0].answer === undefined ? {} : { answer: measured[0].answer }),
-        ...(measured[0].places === undefined ? {} : { places: measured[0].places }),
+        ...(claims === undefined ? {} : { claims: { ...claims, shares: (score) => claims.shares(score, voted()) } }),
       };
     },
   );

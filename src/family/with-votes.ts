@@ -4,7 +4,6 @@ import { memberName } from '../judgments/panel.ts';
 import type { BaseFacts, PanelMember } from './facts.ts';
 import type { BaseRecipe, Composer, FamilyTypes, GroupVotes } from './family.ts';
 import type { Gap } from './requirements.ts';
-import type { BaseScore } from './score.ts';
 import type { VoteFields } from './votes.ts';
 
 /** A composer of a family whose verdicts several judges can vote on. */
@@ -29,12 +28,6 @@ export function withVotes<const C extends VotingComposer>(composer: C): C {
     recipe: { ...composer.recipe, fields: { ...composer.recipe.fields, vote: 'compose', voters: 'compose' } },
     compose: (facts: BaseFacts, recipe: BaseRecipe, group: GroupVotes) =>
       composer.compose(voted(facts, recipe), recipe, group),
-    ...(composer.claimShares === undefined
-      ? {}
-      : {
-          claimShares: (facts: BaseFacts, recipe: BaseRecipe, score: BaseScore) =>
-            composer.claimShares?.(voted(facts, recipe), recipe, score) ?? [],
-        }),
     groupVote: (facts: BaseFacts | null, recipe: BaseRecipe) =>
       composer.groupVote(facts === null ? null : voted(facts, recipe), recipe),
     gaps: (before: BaseRecipe, after: BaseRecipe, changed: readonly string[]) => [

@@ -350,8 +350,8 @@ function createReplies<T extends FamilyTypes>(
     };
     let reply: (T['reply'] & MadeBy) | null = null;
     const dividing = (by: CreditBy): Credit => {
-      const shares = composers.of(recipe.recipe).claimShares?.(measured.facts, recipe.recipe, score) ?? [];
-      return creditOf(by, rollout, { reward: score.reward, shares, places: measured.places ?? [] });
+      const { places, shares } = measured.claims ?? { places: [], shares: () => [] };
+      return creditOf(by, rollout, { reward: score.reward, shares: shares(score), places });
     };
     return {
       ...brief,

@@ -4,12 +4,11 @@
  */
 
 import { contributionsOf } from '../../family/contributions.ts';
-import { sharesOfCitation } from '../../family/credit.ts';
 import { withJudgeOptions } from '../../family/judge-options.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { withTerms } from '../../family/terms.ts';
 import { type VotingComposer, withVotes } from '../../family/with-votes.ts';
-import { composeDrTulu, neededByDrTulu, statementParts } from './compose.ts';
+import { composeDrTulu, neededByDrTulu } from './compose.ts';
 import type { DrTuluFacts } from './facts.ts';
 import { drTuluMonitor } from './monitor.ts';
 import type { DrTuluRecipe } from './recipe.ts';
@@ -94,9 +93,6 @@ export const drTuluComposer = withVotes(
           ['rubric', 'citation', 'format', 'search_turns'],
           non_stop_penalty.enabled ? ['non_stop_penalty'] : [],
         ),
-      // The share of valid ids belongs to no claim.
-      claimShares: (facts, recipe, score) =>
-        sharesOfCitation(score, statementParts(facts, recipe), score.components.citation.value ?? 0),
       groupVote: () => null,
       combine: combineDrTulu,
       monitor: drTuluMonitor,

@@ -1,4 +1,5 @@
 /** The dr-tulu family: rubric, citation, format and search turns; with `explain`, in both compat modes. */
+import type { CreditedClaims } from '../../family/credit.ts';
 import { countOf } from '../../family/fact-counts.ts';
 import type { ObservedIn } from '../../family/facts.ts';
 import type { Family } from '../../family/family.ts';
@@ -9,6 +10,7 @@ import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import { criterionKey } from '../../judgments/kinds/rubric/rubric.ts';
 import type { WantedJudgment } from '../../judgments/obtain.ts';
 import { drTuluAnswerForm } from './answer-form.ts';
+import { drTuluClaimShares } from './claim-shares.ts';
 import { type DrTulu, drTuluComposer } from './composer.ts';
 import { type DrTuluFacts, drTuluFactsSchema } from './facts.ts';
 import { type DrTuluOutcomes, measureDrTulu } from './measure.ts';
@@ -87,7 +89,11 @@ export const drTulu = {
         const otherScore = drTuluComposer.compose(measureDrTulu(others.plan, others.outcomes(outcomes)), otherRecipe);
         return { ...reported, explain: explained(score, otherScore) };
       };
-      return done({ facts, reply, answer: plan.answerText, places: plan.places });
+      const claims: CreditedClaims<DrTuluScore, DrTuluFacts> = {
+        places: plan.places,
+        shares: (score, observed = facts) => drTuluClaimShares(observed, recipe, score),
+      };
+      return done({ facts, reply, answer: plan.answerText, claims });
     });
     return { ok: true, value: stage };
   },

@@ -2,14 +2,11 @@
  * The parts of the refiner family that replay needs: field kinds, named recipes, reward range, `compose` and gaps.
  * Imports no schema, so that a bundle that only composes stays small.
  */
-
 import { contributionsOf } from '../../family/contributions.ts';
-import { sharesOfCitation } from '../../family/credit.ts';
 import { withJudgeOptions } from '../../family/judge-options.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { withTerms } from '../../family/terms.ts';
 import { type VotingComposer, withVotes } from '../../family/with-votes.ts';
-import { statementParts } from './citation-score.ts';
 import { citationPolicyGaps } from './cites.ts';
 import { composeRefiner, neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
@@ -138,11 +135,6 @@ export const refinerComposer = withVotes(
           ['rubric', 'citation', ...(finding_penalty === undefined ? [] : ['findings'])],
           non_stop_penalty.enabled ? ['non_stop_penalty'] : [],
         ),
-      claimShares: (facts, recipe, score) => {
-        const parts = statementParts(facts, recipe);
-        const value = parts.reduce((sum, part) => sum + part, 0);
-        return sharesOfCitation(score, parts, value);
-      },
       groupVote: () => null,
       combine: combineRefiner,
       withFindings: (facts, counts) =>

@@ -14,6 +14,7 @@ import {
   yesNoLevel,
 } from '../../family/verdict-levels.ts';
 import type { AnswerText } from '../../lexical/index.ts';
+import { refinerClaimShares } from './claim-shares.ts';
 import { type Refiner, refinerComposer } from './composer.ts';
 import { type CriterionFact, refinerFactsSchema, type StatementFact } from './facts.ts';
 import { measureRefiner } from './measure.ts';
@@ -102,7 +103,10 @@ export const refiner = {
           facts,
           reply: (score: RefinerScore, reported = facts) => ({ ...score, ...reportRefiner(plan, reported) }),
           answer: answerText(plan),
-          places: placesOf(plan),
+          claims: {
+            places: placesOf(plan),
+            shares: (score: RefinerScore, reported = facts) => refinerClaimShares(reported, plan.recipe, score),
+          },
         });
       },
     );

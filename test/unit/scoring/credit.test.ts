@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryHost } from '../../../hosts/memory/memory-host.ts';
 import { createScorer, lexicalJudge, type Rollout } from '../../../lib/index.ts';
-import { BUILT_IN, compose, type Facts, type Recipe } from '../../../src/families/composers.ts';
+import { compose, type Facts, type Recipe, type Score } from '../../../src/families/composers.ts';
+import { drTuluClaimShares } from '../../../src/families/dr-tulu/claim-shares.ts';
+import { refinerClaimShares } from '../../../src/families/refiner/claim-shares.ts';
 import { composeRefiner } from '../../../src/families/refiner/compose.ts';
 import { REFINER_RECIPES } from '../../../src/families/refiner/composer.ts';
 import type { RefinerFacts, StatementFact } from '../../../src/families/refiner/facts.ts';
@@ -17,10 +19,20 @@ import { replyOf, scoreAlone } from './scoring-line.ts';
 
 const sumOf = (shares: readonly number[]): number => shares.reduce((sum, share) => sum + share, 0);
 
+function sharesOf(facts: Facts, recipe: Recipe, score: Score): readonly number[] {
+  if (facts.family === 'refiner' && recipe.family === 'refiner' && score.family === 'refiner') {
+    return refinerClaimShares(facts, recipe, score);
+  }
+  if (facts.family === 'dr-tulu' && recipe.family === 'dr-tulu' && score.family === 'dr-tulu') {
+    return drTuluClaimShares(facts, recipe, score);
+  }
+  return [];
+}
+
 /** The shares of a reward by claims, from its facts. */
 function dividedFacts(facts: Facts, recipe: Recipe) {
   const score = compose(facts, recipe);
-  const shares = BUILT_IN.of(recipe).claimShares?.(facts, recipe, score) ?? [];
+  const shares = sharesOf(facts, recipe, score);
   const places = shares.map((_, index): CreditedPlace => ({ of: 'claim', index, spans: [], cites: [] }));
   const credit = creditOf('claims', { response: '' }, { reward: score.reward, shares, places });
   return { score, shares, entries: credit?.entries ?? null };
