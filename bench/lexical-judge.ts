@@ -17,8 +17,8 @@ import {
 } from '../src/lexical/support-model.ts';
 import { type LabelledClaim, type Part, partOf, readLabelledClaims } from './lexical-judge/labelled-claims.ts';
 import { fitLogistic } from './lexical-judge/logistic-fit.ts';
+import { measurePairs } from './lexical-judge/measure-pairs.ts';
 import { auc, balancedAccuracy, bestThreshold, calibration, type Scored } from './lexical-judge/metrics.ts';
-import { measureMinimalPairs } from './lexical-judge/minimal-pairs.ts';
 import { plainCoverage } from './lexical-judge/plain-coverage.ts';
 import { measureSpeed } from './lexical-judge/speed.ts';
 
@@ -40,7 +40,7 @@ function main(args: readonly string[]): void {
     return;
   }
   if (args.includes('--pairs')) {
-    measureMinimalPairs();
+    measurePairs();
     return;
   }
   const at = args.indexOf('--data');

@@ -1,12 +1,4 @@
-/**
- * Minimal pairs, made by rule: a claim that its source states, and the same claim with one edit that makes it false.
- * The sources are invented. They say a little more than the true claim, which would else be a copy that always passes.
- */
-import { gatherEvidence } from '../../src/lexical/gather-evidence.ts';
-import { indexSources } from '../../src/lexical/source-index.ts';
-import { supportVerdict } from '../../src/lexical/support-model.ts';
-
-type Kind = 'number' | 'unit' | 'name' | 'negation' | 'direction' | 'relation';
+export type Kind = 'number' | 'unit' | 'name' | 'negation' | 'direction' | 'relation';
 
 export type MinimalPair = {
   readonly kind: Kind;
@@ -17,16 +9,15 @@ export type MinimalPair = {
   readonly false: string;
 };
 
-const PLACES = 'Velmere Ostrand Caldwick Torvan Merrow Quilby Hasten Drovina Pellworth Sandrake Ilmora Brevik'.split(
-  ' ',
-);
-const PEOPLE =
+export const PLACES =
+  'Velmere Ostrand Caldwick Torvan Merrow Quilby Hasten Drovina Pellworth Sandrake Ilmora Brevik'.split(' ');
+export const PEOPLE =
   'Anna Keller,Tomas Varga,Ruth Osei,Pierre Lamont,Ingrid Solberg,Marco Bellini,Yusuf Demir,Clara Winter,Jonas Reuter,Elena Petrova,David Marsh,Nora Quinn'.split(
     ',',
   );
 
 /** The item at a place of a list that is read in a circle. */
-function at<T>(items: readonly T[], place: number): T {
+export function at<T>(items: readonly T[], place: number): T {
   const item = items[place % items.length];
   if (item === undefined) throw new RangeError('at: an empty list');
   return item;
@@ -216,19 +207,4 @@ export function minimalPairs(): MinimalPair[] {
     ...Array.from({ length: 2 * PLACES.length + 2 }, (_, n) => englishPairs(n)).flat(),
     ...OTHERS.flatMap(otherPairs),
   ];
-}
-
-/** Prints, by kind and language, how many edited claims pass as full and how many true ones do not. */
-export function measureMinimalPairs(): void {
-  const groups = Map.groupBy(minimalPairs(), ({ kind, language }) => `| ${kind} | ${language} `);
-  console.log('| edit | language | pairs | false as full | true not full |');
-  console.log('|---|---|---:|---:|---:|');
-  for (const [name, pairs] of groups) {
-    const isFull = (claim: string, source: string): boolean =>
-      supportVerdict(gatherEvidence(indexSources([{ text: source }]), claim, [0]).support) === 'full';
-    const passed = pairs.filter((pair) => isFull(pair.false, pair.source)).length;
-    const missed = pairs.filter((pair) => !isFull(pair.true, pair.source)).length;
-    const percent = (count: number): string => `${((100 * count) / pairs.length).toFixed(0)} %`;
-    console.log(`${name}| ${pairs.length} | ${percent(passed)} | ${percent(missed)} |`);
-  }
 }

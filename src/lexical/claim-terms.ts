@@ -9,9 +9,9 @@ import {
 } from './languages.ts';
 import { monthNames, monthNumber, quarterOf, spellingsOf } from './name-spellings.ts';
 import { hashAmbiguous } from './number-scanner.ts';
-import { isInDate, isInName, isSameQuantity, otherValues, type WrittenNumber } from './quantities.ts';
+import { isCurrency, isInDate, isInName, isSameQuantity, otherValues, type WrittenNumber } from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
-import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash } from './token-hash.ts';
+import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash, stemOf } from './token-hash.ts';
 import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
 import {
@@ -23,6 +23,7 @@ import {
   oppositesOf,
 } from './word-lists.ts';
 
+const MAY = stemOf('may');
 const NEGATING_PREFIXES: readonly string[] = ['un', 'in', 'im', 'ir', 'dis', 'non'];
 const SHORTEST_PREFIXED_WORD = 6;
 
@@ -60,7 +61,7 @@ export class ClaimTerms {
   /** The claim is about its writer or asks a question. */
   personal = false;
   /** The text of the claim, without marks that are no part of it. */
-  private text = '';
+  text = '';
   /** Keys and values for `putLater`, in turn. */
   private readonly later: number[] = [];
   // The hash table: `values` holds term + 1, -(term + 1) for an opposite, and 0 for a free slot.
@@ -105,7 +106,8 @@ export class ClaimTerms {
       if ((kind & STOP) !== 0 && this.readsEnglish && isPersonal(hash)) this.personal = true;
       if (this.isNegation(claim, i)) this.negated = true;
       this.nameOfToken[i] = 0;
-      if (dropStops && ((kind & STOP) !== 0 || isFunctionWord(language, hash))) {
+      const isStop = (kind & STOP) !== 0 && !this.isMay(i);
+      if (dropStops && (isStop || isFunctionWord(language, hash))) {
         this.termOfToken[i] = -1;
         continue;
       }
@@ -149,7 +151,8 @@ export class ClaimTerms {
 
   /** Whether a token of the claim negates. */
   isNegation(claim: string, token: number): boolean {
-    return negatesIn(this.negations, this.tokens.hashes[token] ?? 0) && !this.onlyLooksListed(claim, token);
+    const { hashes, starts, ends } = this.tokens;
+    return negatesIn(this.negations, hashes[token] ?? 0, claim, starts[token] ?? 0, ends[token] ?? 0);
   }
 
   private onlyLooksListed(claim: string, token: number): boolean {
@@ -190,6 +193,12 @@ export class ClaimTerms {
     }
     const bare = unprefixed(claim, this.tokens.starts[token] ?? 0, this.tokens.ends[token] ?? 0);
     if (bare !== 0) this.put(bare, -value);
+  }
+
+  /** Whether a token is the month beside a number, not the verb: 27 May 1937. */
+  private isMay(token: number): boolean {
+    const { kinds, hashes } = this.tokens;
+    return hashes[token] === MAY && ((kinds[token] ?? 0) & CAPITALISED) !== 0 && this.isBesideNumber(token);
   }
 
   /** Whether a number is the token before or after. */
@@ -246,7 +255,7 @@ export class ClaimTerms {
     const { kinds, starts, ends, count } = this.tokens;
     const start = starts[token] ?? 0;
     const end = ends[token] ?? 0;
-    if (end - start < 2) return false;
+    if (end - start < 2 || (this.isBesideNumber(token) && isCurrency(claim.slice(start, end)))) return false;
     if (!initial || ((kinds[token] ?? 0) & ACRONYM) !== 0) return true;
     if (token + 1 >= count || ((kinds[token + 1] ?? 0) & CAPITALISED) === 0) return false;
     return starts[token + 1] === end + 1 && claim.charCodeAt(end) === 0x20;

@@ -8,44 +8,42 @@ import { withoutMarks } from './claim-terms.ts';
 import { FUNCTION_WORDS } from './languages.ts';
 import { STOP_WORDS } from './word-lists.ts';
 
-/** Function words of languages that write spaces, by script. A word list of one language never mixes with another's. */
+/** Function words of languages that write spaces, by script. A word list of one language never mixes with another's. Without accents. */
 const SPACED: Readonly<Record<string, readonly string[]>> = {
   latin: [
     STOP_WORDS,
     FUNCTION_WORDS.de,
     FUNCTION_WORDS.fr,
     FUNCTION_WORDS.es,
-    // Portuguese, Italian, Dutch, Swedish, Danish and Norwegian, Finnish, Polish, Czech, Romanian, Hungarian, Turkish,
+    FUNCTION_WORDS.pt,
+    FUNCTION_WORDS.it,
+    // Dutch, Swedish, Danish and Norwegian, Finnish, Polish, Czech, Romanian, Hungarian, Turkish,
     // Vietnamese, Indonesian.
-    'o a os as um uma uns umas de do da dos das em no na nos nas por pelo pela com para sem e ou mas que se ao aos é ' +
-      'são foi era ser está este esta isso isto ele ela eles elas seu sua não também já como mais muito lhe',
-    'il lo la i gli le un uno una di del della dei delle degli dello al alla ai da dal dalla in nel nella nei con su per ' +
-      'tra fra e o ma che chi cui se è sono era fu non si ci questo questa quello quella egli lui lei loro anche più come',
     'de het een en van in op te aan met voor door bij uit om tot over naar of maar als dat dit die deze is was zijn waren ' +
       'wordt werd worden er ook niet hij zij ze het hun haar heeft hebben had dan nog wel',
-    'och i att det som en ett på är av för med till den de inte om var har han hon men sig från vid så kan eller detta ' +
+    'och i att det som en ett pa ar av for med till den de inte om var har han hon men sig fran vid sa kan eller detta ' +
       'denna blev under',
-    'og i at det som en et på er af av for med til den de ikke om var har han hun men sig seg fra ved så kan eller dette ' +
+    'og i at det som en et pa er af av for med til den de ikke om var har han hun men sig seg fra ved sa kan eller dette ' +
       'denne blev ble',
-    'ja on ei se että oli hän ovat joka tämä mutta kun niin myös sekä tai ne he ole jos kuin',
-    'i w na z do się nie to jest że o jak po od za dla przez przy ale czy lub oraz są był była było być ten ta te tym ' +
-      'który która które jego jej ich on ona ono oni a u we ze',
-    'a v na je se s z do že to o k za po od pro při ale nebo jako by byl byla bylo jsou být ten ta ti který která které ' +
-      'jeho její i u ve ke není také už',
-    'și de la în a al ai ale cu pe un o este era sunt fost nu se că din pentru prin sau dar care mai ca lui ei el ea',
-    'a az és egy is nem hogy van volt meg de ez azt ezt ki be vagy ha mint csak már még el',
-    've bir bu ile için da de ki mi o şu çok daha gibi olan olarak oldu değil ise ya her en',
-    'là và của có các một những được trong cho với này đó không để từ đã người cũng như khi về ở thì mà tại do',
+    'ja on ei se etta oli han ovat joka tama mutta kun niin myos seka tai ne he ole jos kuin',
+    'i w na z do sie nie to jest ze o jak po od za dla przez przy ale czy lub oraz sa był była było byc ten ta te tym ' +
+      'ktory ktora ktore jego jej ich on ona ono oni a u we ze',
+    'a v na je se s z do ze to o k za po od pro pri ale nebo jako by byl byla bylo jsou byt ten ta ti ktery ktera ktere ' +
+      'jeho jeji i u ve ke neni take uz',
+    'si de la in a al ai ale cu pe un o este era sunt fost nu se ca din pentru prin sau dar care mai ca lui ei el ea',
+    'a az es egy is nem hogy van volt meg de ez azt ezt ki be vagy ha mint csak mar meg el',
+    've bir bu ile icin da de ki mi o su cok daha gibi olan olarak oldu degil ise ya her en',
+    'la va cua co cac mot nhung đuoc trong cho voi nay đo khong đe tu đa nguoi cung nhu khi ve o thi ma tai do',
     'yang dan di ke dari untuk dengan pada ini itu adalah ialah tidak juga akan oleh atau sebagai dalam telah ia',
   ],
   cyrillic: [
     FUNCTION_WORDS.ru,
-    'і й та в у на не що це як по із з за до від для він вона воно вони його її їх був була було були є але або чи також ' +
-      'який яка яке які при через про',
-    'и в на не че това като по с за до от той тя то те му ѝ им е са бе беше но или се да си при през който която което',
+    'і и та в у на не що це як по із з за до від для він вона воно вони иого іі іх був була було були є але або чи також ' +
+      'якии яка яке які при через про',
+    'и в на не че това като по с за до от тои тя то те му и им е са бе беше но или се да си при през които която което',
   ],
   greek: [
-    'ο η το οι τα του της των τον την ένα μια και να με σε για από είναι ήταν που δεν στο στη στην στον ως αλλά ή',
+    'ο η το οι τα του της των τον την ενα μια και να με σε για απο ειναι ηταν που δεν στο στη στην στον ως αλλα η',
   ],
   hebrew: ['של את על לא הוא היא זה זו הם הן אל עם גם כי אם או אבל אשר מן בין יש היה היתה הייתה כל רק'],
   arabic: [

@@ -3,10 +3,16 @@
  * sentences that call a statement false ("It is not true that …", "That is a myth"). It reads no grammar: a subject
  * before its negation counts as stated.
  */
-import { hasNegationSign, type Language, languageBits, negatesIn } from './languages.ts';
+import {
+  hasNegationSign,
+  type Language,
+  languageBits,
+  negatesIn,
+  softensNegation,
+  turnsNegation,
+} from './languages.ts';
 import { hashTable, lookUp, stemOf } from './token-hash.ts';
 import type { TokenList } from './token-list.ts';
-import { onlyLooksListed } from './word-lists.ts';
 
 /** Bits of what a text does with a token. */
 export const STATED = 1;
@@ -16,12 +22,7 @@ export const BESIDE_NEGATION = 4;
 
 /** Verbs that deny what follows them, as a negation does. */
 const DENYING = hashTable('deny dispute refute disprove debunk'.split(' ').map((word) => [stemOf(word), 1] as const));
-/** Words after a negation that make it none: not only, no doubt. */
-const SOFTENING = hashTable(
-  'only just merely simply least doubt surprisingly unlike'.split(' ').map((word) => [stemOf(word), 1] as const),
-);
-/** Words that end what a negation denies: not in May but in June; not until June. */
-const TURNING = hashTable('but rather instead until'.split(' ').map((word) => [stemOf(word), 1] as const));
+const UNTIL = stemOf('until');
 
 const NOT_TRUE =
   /(?:\bnot|n['’]t|\bnever|\bhardly)\s+(?:\w+\s+){0,2}(?:true|correct|accurate|the case|right that|proven|supported by|established|confirmed)/i;
@@ -79,11 +80,10 @@ function markClauses(
     const hash = hashes[i] ?? 0;
     const start = starts[i] ?? 0;
     if (i > from && CLAUSE_END.test(text.slice(ends[i - 1] ?? 0, start))) denied = false;
-    if (lookUp(TURNING, hash) !== 0) denied = false;
+    if (hash === UNTIL || turnsNegation(languages, hash)) denied = false;
     marks[i] = denied ? DENIED : STATED;
-    const negates =
-      lookUp(DENYING, hash) !== 0 || (negatesIn(languages, hash) && !onlyLooksListed(hash, text, start, ends[i] ?? 0));
-    if (negates && lookUp(SOFTENING, hashes[i + 1] ?? 0) === 0) {
+    const negates = lookUp(DENYING, hash) !== 0 || negatesIn(languages, hash, text, start, ends[i] ?? 0);
+    if (negates && !softensNegation(languages, hashes[i + 1] ?? 0)) {
       denied = true;
       negated = true;
     }

@@ -39,10 +39,21 @@ export class EvidenceScan {
   windowEndHit = 0;
   windowFirstToken = 0;
   windowEndToken = 0;
+  /** Whether the best window of the last source has a negation. */
+  windowNegates = false;
 
   /** Hits that fit the arrays. */
   get capacity(): number {
     return this.hitTokens.length;
+  }
+
+  tokenOfHit(hit: number): number {
+    return this.hitTokens[hit] ?? 0;
+  }
+
+  /** The term of a hit; below 0 for an opposite of one. */
+  termOfHit(hit: number): number {
+    return (this.hitTerms[hit] ?? 0) - 1;
   }
 
   /** Resets the scan for a claim. */
@@ -146,6 +157,7 @@ export class EvidenceScan {
     this.windowEndHit = from;
     this.windowFirstToken = 0;
     this.windowEndToken = 0;
+    this.windowNegates = false;
     let sum = this.titleWeight;
     this.bestWeight = sum;
     let left = from;
@@ -192,7 +204,8 @@ export class EvidenceScan {
     this.windowFirstToken = sentenceTokens[s] ?? 0;
     s = sentenceAt(sentenceTokens, s, source.endSentence, hitTokens[this.windowEndHit - 1] ?? 0);
     this.windowEndToken = s + 1 < source.endSentence ? (sentenceTokens[s + 1] ?? 0) : source.endToken;
-    if (this.windowNegates(tokens, source, negations, onlyLooks)) this.negations++;
+    this.windowNegates = this.hasNegation(tokens, source, negations);
+    if (this.windowNegates) this.negations++;
     for (let hit = this.windowFirstHit; hit < this.windowEndHit; hit++) {
       const term = (hitTerms[hit] ?? 0) - 1;
       if (term < 0) {
@@ -203,14 +216,9 @@ export class EvidenceScan {
     }
   }
 
-  private windowNegates(
-    { hashes, starts, ends }: TokenList,
-    { text, offset }: SourceTokens,
-    negations: number,
-    onlyLooks: (token: number) => boolean,
-  ): boolean {
+  private hasNegation({ hashes, starts, ends }: TokenList, { text, offset }: SourceTokens, negations: number): boolean {
     for (let i = this.windowFirstToken; i < this.windowEndToken; i++) {
-      if (negatesIn(negations, hashes[i] ?? 0) && !onlyLooks(i)) return true;
+      if (negatesIn(negations, hashes[i] ?? 0, text, (starts[i] ?? 0) - offset, (ends[i] ?? 0) - offset)) return true;
     }
     const from = (starts[this.windowFirstToken] ?? 0) - offset;
     return hasNegationSign(negations, text, from, (ends[this.windowEndToken - 1] ?? 0) - offset);
@@ -220,7 +228,13 @@ export class EvidenceScan {
    * Returns the marks of the source whose window was found last and clears them, so that the next source begins without
    * marks. The source's hits are `[from, to)`.
    */
-  takeMarks(terms: ClaimTerms, tokens: TokenList, source: SourceTokens, from: number, to: number): TermMarks {
+  takeMarks(
+    terms: ClaimTerms,
+    tokens: TokenList,
+    source: SourceTokens,
+    from: number,
+    to: number,
+  ): Omit<TermMarks, 'closest'> {
     const { termCount } = terms;
     const anywhere = new Uint8Array(termCount);
     for (let hit = from; hit < to; hit++) {

@@ -4,6 +4,7 @@
  */
 import type { Span } from '../text/span.ts';
 import { ClaimTerms, writtenNumber } from './claim-terms.ts';
+import { closestSentence, FAR, isCloser } from './closest-sentence.ts';
 import { hasContentWord } from './content-words.ts';
 import { EvidenceScan } from './evidence-scan.ts';
 import type { Language } from './languages.ts';
@@ -136,6 +137,7 @@ export function gather(
   const coverages: number[] = [];
   /** Kept only if there are several sources, for speed. */
   const shares: SourceShare[] = [];
+  let closest = FAR;
   let window: SourceSpan | null = null;
   let coverage = 0;
   let from = 0;
@@ -159,8 +161,10 @@ export function gather(
     const copied = maybeVerbatim ? findVerbatim(claim, terms.tokens, tokens, source) : null;
     if (copied !== null) verbatim.push({ source: at, start: copied.start, end: copied.end });
     coverages.push(own);
+    const sentence = closestSentence(terms, scan, tokens, source, from, to);
+    if (isCloser(sentence, closest)) closest = sentence;
     if (sources.length > 1) {
-      const marks = scan.takeMarks(terms, tokens, source, from, to);
+      const marks = { ...scan.takeMarks(terms, tokens, source, from, to), closest: sentence };
       const known = knownTerms(terms, marks, tokens, source);
       shares.push({ ...marks, known, copied: copied === null ? 0 : 1, coverage: own });
     }
@@ -174,6 +178,7 @@ export function gather(
     opposed: scan.opposed,
     negations: scan.negations,
     anywhere: scan.sentencesOfTerm,
+    closest,
   };
   const features = supportFeatures(terms, scan, marks, numbers.length > 0, names.length > 0);
   const statesNothing = sources.length === 0 || terms.ownContent === 0 || !hasContentWord(claim);
@@ -260,7 +265,11 @@ function missingNumbers(
 function isRounded(terms: ClaimTerms, number: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
   const value = terms.tokens.numberValues[number] ?? Number.NaN;
   let place = terms.tokens.numberPlaces[number] ?? 1;
-  if (!(value > 0) || (place === 1 && value >= FIRST_YEAR && value <= LAST_YEAR)) return false;
+  const written = terms.numberOfClaim(number);
+  // No comma is in a year.
+  const isYear =
+    place === 1 && value >= FIRST_YEAR && value <= LAST_YEAR && /\d/.test(written.text.charAt(written.start + 1));
+  if (!(value > 0) || isYear) return false;
   while (place >= 1 && value % (place * 10) === 0 && value >= place * 100) place *= 10;
   if (place === 1 && value < LEAST_ROUNDED) return false;
   const most = (place / 2) * (1 + ROUNDING_ERROR);
@@ -268,8 +277,7 @@ function isRounded(terms: ClaimTerms, number: number, tokens: TokenList, sources
     for (let n = source.firstNumber; n < source.endNumber; n++) {
       const other = tokens.numberValues[n] ?? Number.NaN;
       if (other === value || !(Math.abs(other - value) <= most)) continue;
-      if (isSameQuantity(terms.numberOfClaim(number), writtenNumber(tokens, n, source.text, source.offset)))
-        return true;
+      if (isSameQuantity(written, writtenNumber(tokens, n, source.text, source.offset))) return true;
     }
   }
   return false;

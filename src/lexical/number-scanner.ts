@@ -1,4 +1,4 @@
-import { LETTER, unitClass } from './character-classes.ts';
+import { isApostrophe, LETTER, unitClass } from './character-classes.ts';
 import { addUnit, HASH_SEED, hashNumber } from './token-hash.ts';
 
 const COMMA = 0x2c;
@@ -6,6 +6,9 @@ const POINT = 0x2e;
 const SPACE = 0x20;
 /** The decimal point of British journals: 61·4. */
 const MIDDLE_DOT = 0xb7;
+/** Of the signs ¼, ½ and ¾, which follow one another. */
+const ONE_QUARTER = 0xbc;
+const QUARTERS = [0, 0.25, 0.5, 0.75];
 /** Marks the hash of "1.280", which is 1280 in some languages and 1.28 in others. */
 const AMBIGUOUS = 0x3c6ef372;
 
@@ -21,8 +24,8 @@ export function hashAmbiguous(withoutPoint: number): number {
 const MAX_EXACT_DIGITS = 15;
 
 /**
- * Reads one number written in digits. Thousands: "1,200", "1.200.000", "1 200", and "1,50,000" as in India. Decimals:
- * "1.5", "1·5", and "1,5" with one or two digits and no further comma. Magnitudes: "4万", "3万5000", "5k", "$1.2m",
+ * Reads one number written in digits. Thousands: "1,200", "1.200.000", "1 200", "1'200", and "1,50,000" as in India.
+ * Decimals: "1.5", "1·5", "1½", and "1,5" with one or two digits and no further comma. Magnitudes: "4万", "3万5000", "5k", "$1.2m",
  * "890M", "1.2B". Ordinal endings and the s of "1990s" belong to the number; sign and currency do not. Of a date with
  * points ("27.05.1937") each part is a number.
  */
@@ -65,7 +68,7 @@ export class NumberScanner {
       }
       if (regular && odd) odd = false;
       else ambiguous = regular && text.charCodeAt(at) !== 0x30;
-    } else if (separator === COMMA || isThinSpace(separator) || (separator === SPACE && startsGroups(text, at))) {
+    } else if (separator === COMMA || isGroupMark(separator) || (separator === SPACE && startsGroups(text, at))) {
       if (first <= 3 && threeDigits(text, this.end + 1, limit)) {
         const columns = separator === SPACE && hasColumn(text, this.end, limit);
         while (!columns && this.atGroup(text, limit, separator) && threeDigits(text, this.end + 1, limit))
@@ -87,6 +90,12 @@ export class NumberScanner {
     const digits = this.value;
     if (fraction > 0) this.value /= 10 ** fraction;
     this.place = 10 ** -fraction;
+    const quarters = fraction === 0 && this.end < limit ? text.charCodeAt(this.end) - ONE_QUARTER + 1 : 0;
+    if (quarters > 0 && quarters in QUARTERS) {
+      this.end++;
+      this.value += QUARTERS[quarters] ?? 0;
+      this.place = 0.01;
+    }
     const scaled = this.scaleBySigns(text, limit) || this.scaleBySuffix(text, at, limit);
     this.hash = ambiguous && !scaled ? hashAmbiguous(digits) : hashNumber(this.value);
   }
@@ -240,7 +249,7 @@ function isIndianGroup(text: string, at: number, limit: number): boolean {
 /** Returns whether "12 500" may begin at `at`: no other number stands before it, as in a row of numbers. */
 function startsGroups(text: string, at: number): boolean {
   return (
-    !(at >= 2 && isThinOrPlainSpace(text.charCodeAt(at - 1)) && digitAt(text, at - 2, at)) &&
+    !(at >= 2 && isSpaceOrGroupMark(text.charCodeAt(at - 1)) && digitAt(text, at - 2, at)) &&
     text.charCodeAt(at) !== 0x30
   );
 }
@@ -252,12 +261,13 @@ function hasColumn(text: string, at: number, limit: number): boolean {
   return text.charCodeAt(end) === SPACE && digitAt(text, end + 1, limit);
 }
 
-function isThinOrPlainSpace(c: number): boolean {
-  return c === SPACE || isThinSpace(c);
+function isSpaceOrGroupMark(c: number): boolean {
+  return c === SPACE || isGroupMark(c);
 }
 
-function isThinSpace(c: number): boolean {
-  return c === 0xa0 || c === 0x202f || c === 0x2009;
+/** A space that does not break, a thin one, or an apostrophe. */
+function isGroupMark(c: number): boolean {
+  return c === 0xa0 || c === 0x202f || c === 0x2009 || isApostrophe(c);
 }
 
 /** Returns whether exactly three digits are at `at`. */

@@ -3,7 +3,7 @@
  * it is not the same: €5 million and $5 million, 5 km and 5 miles, -3% and 3%. What one side leaves out is unknown, and
  * differs from nothing.
  */
-import { LETTER, unitClass } from './character-classes.ts';
+import { LETTER, SINGLE, unitClass } from './character-classes.ts';
 import { scaled } from './number-scanner.ts';
 
 /** A number in its text. `text[start, end)` has its digits and magnitude ("5 million"). */
@@ -21,21 +21,22 @@ const FALL_UNITS = 80;
 
 /** Symbols, codes and names of each currency, in the singular. The first is its name here. */
 const CURRENCIES =
-  'dollar $|usd us$|aud a$|cad c$|hkd hk$|sgd s$|nzd nz$|eur € euro|gbp £ sterling|yen ¥|jpy|cny rmb yuan renminbi|' +
-  'inr ₹ rupee|rub ₽ rouble ruble рублей рубля|krw ₩|try ₺ lira|ils ₪ shekel|uah ₴|ngn ₦|vnd ₫|php ₱|thb ฿ baht|' +
-  'chf franc franken|btc ₿ bitcoin';
-/** In the singular, in English spelling or abbreviated, and some German words. */
+  'dollar $|cent ¢|usd us$ 美元 ドル|aud a$|cad c$|hkd hk$|sgd s$|nzd nz$|eur € euro 欧元 ユーロ|gbp £ sterling pound 英镑|' +
+  '¥|jpy yen 円 日元|cny rmb yuan renminbi 元|inr ₹ rupee|rub ₽ rouble ruble рублей рубля|krw ₩ 원|try ₺ lira|ils ₪ shekel|' +
+  'uah ₴|ngn ₦|vnd ₫|php ₱|thb ฿ baht|chf franc franken|btc ₿ bitcoin|peso|rand|dirham|riyal|krone krona kroner kronor';
+/** In the singular, in English spelling or abbreviated, and some words of other languages. */
 const UNITS =
-  '% percent prozent procent процент|km kilometer|m meter|cm centimeter|mm millimeter|mile mi|ft foot feet|inch inche|' +
-  'yard yd|kg kilo kilogram kilogramm|g gram gramm|mg milligram|t ton tonne tonnen|lb lbs|oz ounce|l liter|ml milliliter|' +
-  'gallon gal|ha hectare hektar|acre|km² km2|km/h kmh|mph|kw|mw|gw|kwh|mwh|gwh|twh|kb|mb|gb|tb|second sec s|minute min|' +
-  'hour h stunden|day tage|week wochen|month monate|year yr jahre|°c celsiu|°f fahrenheit';
+  '% percent prozent procent процент|km kilometer км 公里 千米|m meter м 米|cm centimeter см 厘米|mm millimeter мм 毫米|' +
+  'mile mi 英里|ft foot feet|inch inche|yard yd|kg kilo kilogram kilogramm кг 公斤 千克|g gram gramm 克|mg milligram мг|' +
+  't ton tonne tonnen т 吨|lb lbs pound|oz ounce|l liter л 升|ml milliliter|gallon gal|ha hectare hektar га|acre|km² km2|' +
+  'km/h kmh|mph|kw|mw|gw|kwh|mwh|gwh|twh|hz|khz|mhz|ghz|kb|mb|gb|tb|ms millisecond|second sec s 秒|minute min 分钟|' +
+  'hour h stunden 小时 時間|day tage 天|week wochen|month monate|year yr jahre|°c celsiu|°f fahrenheit';
 
 const CURRENCY_BY_WORD = byWord(CURRENCIES);
 const UNIT_BY_WORD = byWord(UNITS);
 /** The sign alone does not tell which of these is meant. */
 const DOLLARS = new Set(['dollar', 'usd', 'aud', 'cad', 'hkd', 'sgd', 'nzd']);
-const YENS = new Set(['yen', 'jpy', 'cny']);
+const YENS = new Set(['¥', 'jpy', 'cny']);
 
 function byWord(lists: string): ReadonlyMap<string, string> {
   return new Map(
@@ -102,10 +103,15 @@ function mayBeMillions({ text, end }: WrittenNumber): boolean {
   return text.charAt(end) === 'm' && !isLetterAt(text, end + 1);
 }
 
+/** Whether a word is the code or name of a currency: USD, EUR. */
+export function isCurrency(word: string): boolean {
+  return currencyNamed(word) !== null;
+}
+
 function isSameCurrency(one: string | null, other: string | null): boolean {
   if (one === null || other === null || one === other) return true;
   if (one === 'dollar' || other === 'dollar') return DOLLARS.has(one) && DOLLARS.has(other);
-  return (one === 'yen' || other === 'yen') && YENS.has(one) && YENS.has(other);
+  return (one === '¥' || other === '¥') && YENS.has(one) && YENS.has(other);
 }
 
 function isSameSign(claim: WrittenNumber, source: WrittenNumber): boolean {
@@ -143,6 +149,11 @@ function currencyNamed(word: string): string | null {
   return isCode || word.length > 3 || word === 'yen' ? (CURRENCY_BY_WORD.get(singular(word)) ?? null) : null;
 }
 
+/** Whether the word after a number is a unit or a currency: 5 km, 5 euros. */
+export function hasUnitAfter(number: WrittenNumber): boolean {
+  return unitOf(number) !== null || currencyNamed(wordAfter(number.text, number.end)) !== null;
+}
+
 function unitOf({ text, end }: WrittenNumber): string | null {
   const word = singular(wordAfter(text, end));
   // Against the digits a small m may also be a million.
@@ -169,10 +180,14 @@ function wordBefore(text: string, start: number): string {
   return start <= 0 ? '' : text.slice(from, end);
 }
 
-/** The word or sign that begins at `end`, or after one space or hyphen. */
+/** The word or sign that begins at `end`, or after one space or hyphen; in scripts without spaces only a known one. */
 function wordAfter(text: string, end: number): string {
   const first = text.charAt(end);
   const from = isSpaceUnit(first) || first === '-' ? end + 1 : end;
+  if (unitClass(text.charCodeAt(from)) === SINGLE) {
+    const isKnown = (word: string): boolean => UNIT_BY_WORD.has(word) || CURRENCY_BY_WORD.has(word);
+    return [3, 2, 1].map((length) => text.slice(from, from + length)).find(isKnown) ?? '';
+  }
   let to = from;
   while (to < text.length && to - from <= MAX_WORD_UNITS && isWordUnit(text, to)) to++;
   return text.slice(from, to);

@@ -3,7 +3,14 @@
  * others support it less (as ALCE defines citation precision, Gao et al. 2023).
  */
 import type { ClaimTerms } from './claim-terms.ts';
-import { supportFeatures, supportProbability, type TermMarks, type TermWeights } from './support-model.ts';
+import { FAR, isCloser } from './closest-sentence.ts';
+import {
+  type Closest,
+  supportFeatures,
+  supportProbability,
+  type TermMarks,
+  type TermWeights,
+} from './support-model.ts';
 
 /** A source that supports the claim with this probability needs no other. */
 const SUPPORTS_ALONE_MIN = 0.5;
@@ -72,12 +79,21 @@ function missingFrom(
 export type SumOfShares = Record<'found' | 'anywhere' | 'opposed' | 'known', Int32Array> & {
   negations: number;
   copied: number;
+  closest: Closest;
+  /** The closest sentence of the other sources. */
+  readonly second: Closest;
 };
 
 /** Counts in how many sources each mark occurs. */
 export function sumOf({ termCount }: ClaimTerms, shares: readonly SourceShare[]): SumOfShares {
   const empty = (): Int32Array => new Int32Array(termCount);
-  const sum = { found: empty(), anywhere: empty(), opposed: empty(), known: empty(), negations: 0, copied: 0 };
+  let [closest, second] = [FAR, FAR];
+  for (const share of shares) {
+    if (isCloser(share.closest, closest)) [closest, second] = [share.closest, closest];
+    else if (isCloser(share.closest, second)) second = share.closest;
+  }
+  const counts = { found: empty(), anywhere: empty(), opposed: empty(), known: empty(), negations: 0, copied: 0 };
+  const sum = { ...counts, closest, second };
   for (const share of shares) add(sum, share, 1);
   return sum;
 }
@@ -91,6 +107,8 @@ function differenceOf(all: SumOfShares, share: SourceShare): SumOfShares {
     known: all.known.slice(),
     negations: all.negations,
     copied: all.copied,
+    closest: share.closest === all.closest ? all.second : all.closest,
+    second: FAR,
   };
   add(rest, share, -1);
   return rest;

@@ -30,6 +30,16 @@ export const SUPPORT_FEATURES = [
   'personal',
 ] as const;
 
+/** What the closest sentence of a source says in another way than a claim. */
+export type Closest = {
+  /** Weight of the claim's terms in the sentence. */
+  readonly weight: number;
+  /** Nonzero for each number of the claim for which the sentence has another one; `null` = there is none. */
+  readonly otherNumbers: ArrayLike<number> | null;
+  /** Only one of claim and sentence negates what both say. */
+  readonly negation: boolean;
+};
+
 /** What some cited sources have of a claim: nonzero for each term that has the mark. */
 export type TermMarks = {
   /** The term is in the best window of a source, or in a title. */
@@ -40,6 +50,8 @@ export type TermMarks = {
   readonly opposed: ArrayLike<number>;
   /** Best windows with a negation. */
   readonly negations: number;
+  /** What the sentence that is closest to the claim says in another way. */
+  readonly closest: Closest;
 };
 
 /** The weight of each term, and their sum. */
@@ -55,8 +67,10 @@ export function supportFeatures(
 ): SupportFeatures {
   let found = 0;
   let anywhere = 0;
-  let against = terms.negated && marks.negations === 0;
+  const { otherNumbers, negation } = marks.closest;
+  let against = negation || (terms.negated && marks.negations === 0);
   for (let t = 0; t < terms.termCount; t++) {
+    if (otherNumbers !== null && (otherNumbers[t] ?? 0) !== 0) continue;
     const weight = weights[t] ?? 0;
     const inWindow = (marks.found[t] ?? 0) !== 0;
     if (inWindow) found += weight;
@@ -69,7 +83,7 @@ export function supportFeatures(
   return {
     closeness: cover * cover * cover * cover,
     anywhere: Math.min(1, anywhere / total),
-    missing_number: missingNumber ? 1 : 0,
+    missing_number: missingNumber || otherNumbers !== null ? 1 : 0,
     missing_name: missingName ? 1 : 0,
     contradiction: against ? cover : 0,
     personal: terms.personal ? 1 : 0,
@@ -77,7 +91,7 @@ export function supportFeatures(
 }
 
 /** Name and version of the built-in lexical judge in results and judgment keys. Raise it if any answer changes. */
-export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-4';
+export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-5';
 
 /**
  * Logistic model fitted by `bench/lexical-judge.ts --fit` on the tuning part of four public development sets

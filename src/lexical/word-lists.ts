@@ -27,6 +27,13 @@ export function isStopWord(hash: number): boolean {
   return lookUp(STOP_WORD_HASHES, hash) !== 0;
 }
 
+const STOP_STEMS = hashTable(STOP_WORDS.split(' ').map((word) => [stemOf(word), 1] as const));
+
+/** Returns whether a stem hash is that of a function word. */
+export function isStopStem(stem: number): boolean {
+  return lookUp(STOP_STEMS, stem) !== 0;
+}
+
 const SMALL =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen ' +
   'eighteen nineteen twenty';

@@ -183,10 +183,10 @@ describe('the language', () => {
   it.each([
     ['The bridge was opened by the mayor of the city.', 'en'],
     ['Bridge opened 1937.', 'en'],
-    ['O rio não é navegável, mas uma parte da água vem do mar.', null],
-    ['Il fiume non è navigabile e la città ha un porto.', null],
-    ['다리는 1937년에 개통되었다.', null],
-    ['الجسر افتتح عام 1937', null],
+    ['O rio não é navegável, mas uma parte da água vem do mar.', 'pt'],
+    ['Il fiume non è navigabile e la città ha un porto.', 'it'],
+    ['다리는 1937년에 개통되었다.', 'ko'],
+    ['الجسر افتتح عام 1937', 'ar'],
     ['Міст збудовано з червоного пісковика, його довжина 200 метрів.', null],
   ])('of %j is %s', (claim, language) => {
     const source = language === 'en' ? 'The bridge was opened in 1937 by the mayor of the city.' : claim;

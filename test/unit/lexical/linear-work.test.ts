@@ -46,6 +46,23 @@ describe('a megabyte of hostile text takes linear time', () => {
   });
 });
 
+describe('a megabyte of sentences that say something else takes linear time', () => {
+  it.each([
+    ['fell after 8 days. ', 'did not fall after 7 days, and fell later. '],
+    ['did not fall after 8 days. ', 'fell after 7 days and was refused. '],
+    ['桥8天后关，', '桥7天后不关，'],
+    ['not 5 not ', 'no 6 no, but no 6 '],
+  ])('%s against: %s', { timeout: 20_000 }, (claim, source) => {
+    const text = `The old bridge of stone ${source}`.repeat(15_000);
+    const evidence = gatherEvidence(
+      indexSources([{ title: claim.repeat(1_000), text }]),
+      `The old bridge of stone ${claim}`.repeat(15_000),
+      [0],
+    );
+    expect(evidence.support).toBeLessThanOrEqual(1);
+  });
+});
+
 describe('an answer is read once for all its criteria, so that both may be long', () => {
   it.each(['joint', 'per_criterion'] as const)('%s', { timeout: 60_000 }, (judging) => {
     const rollout = (size: number) => ({

@@ -1,13 +1,36 @@
 /** The minimal pairs of the bench are what they say: one edit apart, stated by their source, enough of each kind. */
 import { expect, it } from 'vitest';
-import { minimalPairs } from '../../../bench/lexical-judge/minimal-pairs.ts';
+import { countPassed } from '../../../bench/lexical-judge/measure-pairs.ts';
+import { type MinimalPair, minimalPairs } from '../../../bench/lexical-judge/minimal-pairs.ts';
+import { triedPairs } from '../../../bench/lexical-judge/tried-pairs.ts';
 
 const PAIRS = minimalPairs();
+const TRIED = triedPairs();
 
 it('has at least 100 pairs of each kind', () => {
-  const counts = Map.groupBy(PAIRS, ({ kind }) => kind);
-  expect([...counts.keys()].sort()).toEqual(['direction', 'name', 'negation', 'number', 'relation', 'unit']);
-  for (const [kind, pairs] of counts) expect(pairs.length, kind).toBeGreaterThanOrEqual(100);
+  for (const all of [PAIRS, TRIED]) {
+    const counts = Map.groupBy(all, ({ kind }) => kind);
+    expect([...counts.keys()].sort()).toEqual(['direction', 'name', 'negation', 'number', 'relation', 'unit']);
+    for (const [kind, pairs] of counts) expect(pairs.length, kind).toBeGreaterThanOrEqual(100);
+  }
+});
+
+it('tries the rules on claims that they were not made after', () => {
+  const claims = (pairs: readonly MinimalPair[]) => new Set(pairs.flatMap((pair) => [pair.true, pair.false]));
+  expect(claims(PAIRS).intersection(claims(TRIED))).toEqual(new Set());
+});
+
+it.each([
+  ['number', 0.1],
+  ['unit', 0.1],
+  ['negation', 0.2],
+] as const)('lets pass few of the claims with another %s, and every true one', (kind, most) => {
+  for (const all of [PAIRS, TRIED]) {
+    const pairs = all.filter((pair) => pair.kind === kind);
+    const { passed, missed } = countPassed(pairs);
+    expect(passed / pairs.length).toBeLessThanOrEqual(most);
+    expect(missed).toBe(0);
+  }
 });
 
 it('has sources that state the true claim and not the false one, and are no copy of it', () => {

@@ -29,6 +29,11 @@ describe('a number is found in another spelling', () => {
     ['A share of 0.45 voted.', '45% voted.'],
     ['It is 5 km long.', 'It is 5 kilometres long.'],
     ['It grew by 12 percent.', 'It grew by 12 per cent.'],
+    ["It has 1'000'000 users.", 'It has 1,000,000 users.'],
+    ['It has 1,250 users.', 'It has 1’250 users.'],
+    ['It is 3½ km long.', 'It is 3.5 km long.'],
+    ['It costs 50 cents.', 'It costs 50¢.'],
+    ['长度5公里。', '长度5千米。'],
   ])('%s is found in: %s', (claim, source) => {
     expect(missing(claim, source)).toEqual([]);
   });
@@ -41,6 +46,7 @@ describe('a rounded number is within half of its last written place', () => {
     ['About 0.05 g was found.', 'About 0.048 g was found.'],
     ['It cost $2 million.', 'It cost $1,953,000.'],
     ['About 1.2 million came.', 'Exactly 1,183,204 came.'],
+    ['About 1,200 came.', 'Exactly 1,187 came.'],
   ])('%s is found in: %s', (claim, source) => {
     expect(missing(claim, source)).toEqual([]);
   });
@@ -51,6 +57,8 @@ describe('a rounded number is within half of its last written place', () => {
     ['It is 3.1 m.', 'It is 3.2 m.', '3.1'],
     ['There were 3 people.', 'There were 2.9 people.', '3'],
     ['It opened in 1940.', 'It opened in 1940.4.', '1940'],
+    ['About 1,200 came.', 'Exactly 1,251 came.', '1200'],
+    ['It is 3 km long.', 'It is 3½ km long.', '3'],
   ])('%s is not found in: %s', (claim, source, value) => {
     expect(missing(claim, source)).toEqual([value]);
   });
@@ -74,6 +82,7 @@ describe('dates and quarters', () => {
 
   it('another month is another date, and another quarter another name', () => {
     expect(missing('Sie fuhr am 14.03.1962 zuerst.', 'Sie fuhr am 14. Juni 1962 zuerst.')).toEqual(['3']);
+    expect(gather('It opened on 27 May 1937.', 'It opened on 27.06.1937.').missing_names).toHaveLength(1);
     expect(gather('In Q4 profit rose.', 'In Q3 profit rose.').missing_names).toHaveLength(1);
   });
 
@@ -89,6 +98,14 @@ describe('a number with another currency, unit or sign is missing', () => {
     ['It cost 20 euros.', 'It cost 20 USD.', '20'],
     ['It is 5 km long.', 'It is 5 miles long.', '5'],
     ['It took 5 days.', 'It took 5 weeks.', '5'],
+    ['It took 5 ms.', 'It took 5 s.', '5'],
+    ['It weighs 5 pounds.', 'It weighs 5 kg.', '5'],
+    ['It cost 50 cents.', 'It cost 50 euros.', '50'],
+    ['It cost 5 yuan.', 'It cost 5 yen.', '5'],
+    ['Costó 5 pesos.', 'Costó 5 euros.', '5'],
+    ['Он весит 5 кг.', 'Он весит 5 т.', '5'],
+    ['长度5公里。', '长度5米。', '5'],
+    ['价格5元。', '价格5美元。', '5'],
     ['The change was 3%.', 'The change was -3%.', '3'],
     ['The change was -3%.', 'The change was 3%.', '3'],
     ['It was −5 °C at noon.', 'It was 5 °C at noon.', '5'],
@@ -104,6 +121,10 @@ describe('a number with another currency, unit or sign is missing', () => {
     ['It cost US$5 million.', 'It cost $5 million.'],
     ['It cost 5 million euros.', 'It cost €5 million.'],
     ['It cost 5 million.', 'It cost €5 million.'],
+    ['It cost USD 5 million.', 'It cost $5 million.'],
+    ['It cost 5 pounds.', 'It cost £5.'],
+    ['It weighs 5 pounds.', 'It weighs 5 lb.'],
+    ['It cost ¥5.', 'It cost 5 yuan.'],
     ['Profit fell by 5%.', 'Profit changed by -5%.'],
     ['Profit: -5%.', 'Profit fell by 5 percent.'],
     ['It was -5 °C.', 'It was −5 °C.'],
