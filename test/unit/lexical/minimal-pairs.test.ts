@@ -16,8 +16,9 @@ it('has at least 100 pairs of each kind', () => {
 });
 
 it('tries the rules on claims that they were not made after', () => {
-  const claims = (pairs: readonly MinimalPair[]) => new Set(pairs.flatMap((pair) => [pair.true, pair.false]));
-  expect(claims(PAIRS).intersection(claims(TRIED))).toEqual(new Set());
+  const claims = (pairs: readonly MinimalPair[]) => pairs.flatMap((pair) => [pair.true, pair.false]);
+  const fitted = new Set(claims(PAIRS));
+  expect(claims(TRIED).filter((claim) => fitted.has(claim))).toEqual([]);
 });
 
 it.each([
