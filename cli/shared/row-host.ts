@@ -11,6 +11,7 @@ import { ServeError } from '../../serve/serve-error.ts';
 import { readBackends } from '../../service/backends/settings.ts';
 import type { BackendsConfig } from '../../service/backends/settings-schema.ts';
 import { CHAT_DIALECTS } from '../../src/judgments/chat-dialects.ts';
+import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import { RunError, UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
@@ -134,10 +135,13 @@ export async function openLocalHost(
   checkNames(host, scoring, flags.text('generator'));
   const { named, default: byDefault, generators } = host.ports.backends;
   const models = named.filter(({ runs_in }) => runs_in === 'desk');
-  const isLexical = byDefault?.runs_in !== 'desk';
+  const isLexical = byDefault?.judge === LEXICAL_JUDGE;
   const served = [
     ...backends.judges.map(({ name, routes }) => `${name} (${routes.map(placeOf).join(', ')})`),
     ...backends.classifiers.map(({ name, model, base_url }) => `${name} (${model} at ${base_url})`),
+    ...backends.cascades.map(
+      ({ name, tiers, last }) => `${name} (${[...tiers.map(({ judge }) => judge), last].join(' > ')})`,
+    ),
   ];
   const isExtractive = backends.default_generator === null && generators.default !== null;
   return {

@@ -24,6 +24,7 @@ export const NO_MODELS: BackendsConfig = {
   sandbox: null,
   judges: [],
   classifiers: [],
+  cascades: [],
   default_judge: null,
   generators: [],
   default_generator: null,

@@ -5,7 +5,14 @@
 import type { GeneratorChoice } from '../../src/generation/generator.ts';
 import type { JudgeChoice } from '../../src/judgments/judge.ts';
 import { createGenerators, type GeneratorSettings, type Generators } from './generator-backends.ts';
-import { classifierBackend, type JudgeBackend, lexicalBackend, modelJudge, sandboxBackend } from './judge-backends.ts';
+import {
+  cascadeBackend,
+  classifierBackend,
+  type JudgeBackend,
+  lexicalBackend,
+  modelJudge,
+  sandboxBackend,
+} from './judge-backends.ts';
 
 export type Backends = {
   /** The judges that a request can name. */
@@ -40,10 +47,11 @@ export function configuredBackends(settings: BackendSettings, environment: objec
 function createBackends(settings: BackendSettings, environment: object): Backends {
   const { backends: config, allowLexicalJudge } = settings;
   const bindingOf = (name: string): unknown => Reflect.get(environment, name);
-  const judges = [
+  const single = [
     ...config.judges.map((judge) => modelJudge(judge, bindingOf)),
     ...config.classifiers.map((classifier) => classifierBackend(classifier, bindingOf)),
   ];
+  const judges = [...single, ...config.cascades.map((cascade) => cascadeBackend(cascade, single))];
   const byDefault = judges.find(({ judge }) => judge.name === config.default_judge);
   return {
     named: [...judges, lexicalBackend],

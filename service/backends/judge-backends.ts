@@ -6,6 +6,7 @@
 import { createRouter, type RouterClock } from '../../lib/model-servers/calls/router.ts';
 import { createVllmBackend } from '../../lib/model-servers/vllm/vllm-chat.ts';
 import { type Probe, probeServer } from '../../lib/model-servers/vllm/vllm-server.ts';
+import { createCascade, lexicalTier } from '../../src/judgments/cascade.ts';
 import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import { createClassifierJudge } from '../../src/judgments/classifier/classifier-judge.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
@@ -17,7 +18,7 @@ import { type BindingOf, isAiBinding, transportOf } from './bindings.ts';
 import { type ClassifierConfig, createClassifierServer, probeClassifier } from './classifier/classifier-server.ts';
 import { probeSandbox, type SandboxClock, type SandboxConfig } from './sandbox/sandbox-client.ts';
 import { createSandboxJudge } from './sandbox/sandbox-judge.ts';
-import type { BackendConfig, JudgeConfig } from './settings-schema.ts';
+import type { BackendConfig, CascadeConfig, JudgeConfig } from './settings-schema.ts';
 import { createWorkersAiBackend } from './workers-ai/workers-ai-chat.ts';
 
 /** The health of one route to a model, as far as it can be checked without a paid call. */
@@ -188,6 +189,32 @@ export function classifierBackend(config: ClassifierConfig, bindingOf: BindingOf
       const { reachable, model_present, failure } = await probeClassifier(config, transport);
       const route = { name: config.name, reachable, model_present, last_error: failure?.reason ?? last };
       return { reachable, model_present, last_error: route.last_error, routes: [route] };
+    },
+  };
+}
+
+/** Creates a cascade. It asks its judges from the isolate of the request, so each call has the slots of its own judge. */
+export function cascadeBackend({ name, tiers, last }: CascadeConfig, backends: readonly JudgeBackend[]): JudgeBackend {
+  const named = (wanted: string): JudgeBackend => {
+    const found = [...backends, lexicalBackend].find(({ judge }) => judge.name === wanted);
+    if (found === undefined) throw new Error('cascadeBackend: a judge of the settings is missing');
+    return found;
+  };
+  const isLexical = (judge: string): boolean => judge === LEXICAL_JUDGE.name;
+  const made = tiers.map(({ judge, band }) =>
+    isLexical(judge) ? lexicalTier(band) : { judge: named(judge).judge, band },
+  );
+  return {
+    ...lexicalBackend,
+    judge: createCascade(name, made, named(last).judge),
+    async health() {
+      const checked = await Promise.all([...tiers.map(({ judge }) => judge), last].map((one) => named(one).health()));
+      return (
+        checked.find(({ reachable, model_present }) => !reachable || model_present === false) ?? {
+          ...(await lexicalBackend.health()),
+          routes: checked.flatMap(({ routes }) => routes),
+        }
+      );
     },
   };
 }

@@ -114,12 +114,26 @@ const sandboxSchema = z.strictObject({
   slots: z.int().min(1).max(MAX_SLOTS),
 });
 
+const MAX_TIERS = 5;
+/** Probabilities from the first on and below the second are left to the next tier. */
+const bandSchema = z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)]);
+
 export const backendsSchema = z.strictObject({
   backends: z.array(z.discriminatedUnion('kind', [vllmSchema, workersAiSchema, classifierSchema])),
   /** The server that runs programs (docs/guides/backends.md). */
   sandbox: sandboxSchema.exactOptional(),
   /** Judges with several backends, by name, in order of preference. */
   routes: z.record(nameSchema, z.array(nameSchema).min(2)).exactOptional(),
+  /** Judges of several tiers, by name: each tier decides what it is sure of, and the last one the others. */
+  cascades: z
+    .record(
+      nameSchema,
+      z
+        .array(z.strictObject({ judge: nameSchema, band: bandSchema.exactOptional() }))
+        .min(2)
+        .max(MAX_TIERS),
+    )
+    .exactOptional(),
   default_judge: nameSchema.nullable(),
   default_generator: nameSchema.nullable().exactOptional(),
 });
@@ -155,12 +169,20 @@ export type JudgeConfig = {
   readonly routes: readonly [BackendConfig, ...BackendConfig[]];
 };
 
+/** A judge of several tiers. `last` decides what no tier is sure of. */
+export type CascadeConfig = {
+  readonly name: string;
+  readonly tiers: readonly { readonly judge: string; readonly band: readonly [number, number] }[];
+  readonly last: string;
+};
+
 export type BackendsConfig = {
   /** Runs programs and compares answers; `null` = none. */
   readonly sandbox: SandboxConfig | null;
   readonly judges: readonly JudgeConfig[];
   /** Judges of citations, beside `judges`. */
   readonly classifiers: readonly ClassifierConfig[];
+  readonly cascades: readonly CascadeConfig[];
   /** The judge of requests that name none; `null` = none. */
   readonly default_judge: string | null;
   readonly generators: readonly GeneratorConfig[];

@@ -19,6 +19,7 @@ import {
   type BackendConfig,
   type BackendsConfig,
   backendsSchema,
+  type CascadeConfig,
   type GeneratorConfig,
   type JudgeConfig,
   problemsOf,
@@ -40,6 +41,7 @@ const NO_BACKENDS: BackendsConfig = {
   sandbox: null,
   judges: [],
   classifiers: [],
+  cascades: [],
   default_judge: null,
   generators: [],
   default_generator: null,
@@ -76,7 +78,8 @@ export function readBackends(text: string | undefined, surroundings: Surrounding
   });
   const reportAt: Report = (path, message) => problems.push(`${path}: ${message}`);
   const judges = judgesOf(parsed.data, judging, reportAt);
-  checkDefaultJudge(parsed.data, [...judges, ...classifiers], reportAt);
+  const cascades = cascadesOf(parsed.data, judges, classifiers, reportAt);
+  checkDefaultJudge(parsed.data, [...judges, ...classifiers, ...cascades], reportAt);
   const default_generator = defaultGenerator(parsed.data, generators, reportAt);
   const sandbox = sandboxOf(parsed.data, surroundings, (field, message) =>
     problems.push(`sandbox.${field}: ${message}`),
@@ -88,6 +91,7 @@ export function readBackends(text: string | undefined, surroundings: Surrounding
         config: {
           judges,
           classifiers,
+          cascades,
           default_judge: parsed.data.default_judge,
           generators,
           default_generator,
@@ -100,7 +104,7 @@ function sandboxOf({ sandbox, backends, routes }: Written, around: Surroundings,
   if (sandbox === undefined) return null;
   const { name = DEFAULT_SANDBOX, runtime, slots } = sandbox;
   const taken = [...BUILT_IN, ...backends.map((backend) => backend.name), ...Object.keys(routes ?? {})];
-  if (taken.includes(name)) report('name', 'this name is already in use; choose another one');
+  if (taken.includes(name)) report('name', NAME_IN_USE);
   return { name, runtime, slots, ...checkServer(sandbox, serverUrlProblem, around, report) };
 }
 
@@ -136,7 +140,7 @@ function spokenTo(backend: BackendConfig): string {
 function judgesOf(written: Written, backends: readonly BackendConfig[], report: Report): JudgeConfig[] {
   const names = new Set<string>(BUILT_IN);
   const claim = (name: string, path: string): void => {
-    if (names.has(name)) report(path, 'this name is already in use; choose another one');
+    if (names.has(name)) report(path, NAME_IN_USE);
     names.add(name);
   };
   written.backends.forEach(({ name }, position) => {
@@ -169,6 +173,49 @@ function judgesOf(written: Written, backends: readonly BackendConfig[], report: 
   return judges;
 }
 
+/** Checks the cascades: which judge each tier may have, and its band. */
+function cascadesOf(
+  written: Written,
+  judges: readonly JudgeConfig[],
+  classifiers: readonly ClassifierConfig[],
+  report: Report,
+): CascadeConfig[] {
+  const taken = new Set([
+    ...BUILT_IN,
+    ...written.backends.map((one) => one.name),
+    ...Object.keys(written.routes ?? {}),
+  ]);
+  const isJudge = (name: string): boolean => [...judges, ...classifiers].some((judge) => judge.name === name);
+  return Object.entries(written.cascades ?? {}).map(([name, list]) => {
+    const path = pathText(['cascades', name]);
+    if (taken.has(name)) report(path, NAME_IN_USE);
+    taken.add(name);
+    const last = list.at(-1);
+    const tiers = list.slice(0, -1).map(({ judge, band = NO_BAND }, position) => {
+      const classifier = classifiers.find((one) => one.name === judge);
+      if (classifier === undefined && judge !== LEXICAL_JUDGE.name) {
+        report(`${path}[${position}].judge`, 'expected a classifier or "lexical"');
+      }
+      const threshold = classifier?.threshold ?? band[0];
+      if (!(band[0] <= threshold && threshold <= band[1] && band[1] > 0)) {
+        report(`${path}[${position}].band`, "expected [low, high] around the classifier's threshold");
+      }
+      return { judge, band };
+    });
+    if (last?.band !== undefined) report(`${path}[${tiers.length}].band`, 'not for the last tier');
+    if (last !== undefined && !isJudge(last.judge)) {
+      report(`${path}[${tiers.length}].judge`, NOT_A_JUDGE);
+    }
+    return { name, tiers, last: last?.judge ?? '' };
+  });
+}
+
+const NAME_IN_USE = 'this name is already in use; choose another one';
+const NOT_A_JUDGE = 'expected the name of a route, or of a backend that is in no route';
+
+/** Of a tier without a band, which is an error: no threshold is inside it. */
+const NO_BAND = [1, 0] as const;
+
 /** @param judges all judges that requests can name. */
 function checkDefaultJudge(written: Written, judges: readonly { readonly name: string }[], report: Report): void {
   const { default_judge } = written;
@@ -177,7 +224,7 @@ function checkDefaultJudge(written: Written, judges: readonly { readonly name: s
       'default_judge',
       generates(written, default_judge)
         ? 'expected the name of a backend that judges (without "role": "generate")'
-        : 'expected the name of a route, or of a backend that is in no route',
+        : NOT_A_JUDGE,
     );
   }
 }

@@ -43,6 +43,15 @@ export interface KnownIssuers {
 
 export type Signing = { readonly issuer: Issuer | null; readonly known: KnownIssuers };
 
+/**
+ * Returns the id of the key that signed a judgment. By now the signatures of known issuers have been checked, or were
+ * made here.
+ */
+export function knownIssuer({ issuer }: Judgment, signing: Signing | undefined): string | null {
+  if (issuer === null || signing === undefined) return null;
+  return signing.known.has(issuer.key_id) ? issuer.key_id : null;
+}
+
 const ALGORITHM = 'Ed25519';
 const encoder = new TextEncoder();
 

@@ -30,6 +30,8 @@ export interface Judge {
   readonly name: string;
   /** The model name that the judge's backend uses; the same in every identity of this judge. */
   readonly model: string;
+  /** The judge that answers requests of a kind; `null` = this one. Absent: this one answers all kinds. */
+  forKind?(kind: JudgmentKind): Judge | null;
   /** Part of the key of every judgment of this kind that is asked for in this way. @param asking default: usual. */
   identityFor(kind: JudgmentKind, asking?: Asking): JudgeIdentity;
   /**
@@ -48,8 +50,24 @@ export interface Judge {
   judge(request: JudgmentRequest, options: JudgeCallOptions): Promise<JudgeReply>;
 }
 
-/** @property replicate the number of the independent judgment, from 0, for judges that sample; default 0. */
-export type JudgeCallOptions = CallOptions & { readonly replicate?: number };
+/**
+ * @property replicate the number of the independent judgment, from 0, for judges that sample; default 0.
+ * @property ask asks another judge, whose judgment is stored under its own key. A cascade needs it.
+ */
+export type JudgeCallOptions = CallOptions & { readonly replicate?: number; readonly ask?: AskJudge };
+
+/**
+ * Asks a judge. `judged`: the positions of the request's entries that the judge could read, where not all; a failure
+ * with it says that each alone was too long.
+ */
+export type AskJudge = (
+  judge: Judge,
+  request: JudgmentRequest,
+  options: Omit<JudgeCallOptions, 'ask'>,
+) => Promise<
+  | { readonly ok: true; readonly verdicts: Verdicts; readonly judged?: readonly number[] }
+  | { readonly ok: false; readonly failure: JudgeFailure; readonly judged?: readonly [] }
+>;
 
 /**
  * Why the judge cannot be asked in the way that a request wants; `null` = it can. An option that a judge cannot follow
@@ -86,3 +104,33 @@ export function fitToJudge(
   const replyTokens = kind.maxReplyTokens(request) + thinkingTokens(request.asking);
   return kind.fit(request, context_tokens - replyTokens - reserved_tokens, cited);
 }
+
+/**
+ * Fits a planned request to the judge; it fails if its entries would have to be cut because the row is too long.
+ * @param wanted its members are described at `WantedJudgment`.
+ */
+export function fitWanted(
+  judge: Judge,
+  {
+    request,
+    cited,
+    ofRow,
+    reserved_tokens,
+  }: {
+    readonly request: JudgmentRequest;
+    readonly cited: ReadonlySet<number>;
+    readonly ofRow?: JudgmentRequest;
+    readonly reserved_tokens?: number;
+  },
+): Fitted<JudgmentRequest> {
+  const fitted = fitToJudge(request, judge, cited, reserved_tokens);
+  if (fitted.entries_cut === undefined || ofRow === undefined) return fitted;
+  const own = fitToJudge(ofRow, judge, cited, reserved_tokens);
+  return own.ok && own.entries_cut === undefined ? fitted : { ok: false, failure: ROW_TOO_LONG };
+}
+
+const ROW_TOO_LONG: JudgeFailure = {
+  reason: 'judge_prompt_too_long',
+  detail: 'the criteria of the row need more tokens than the judge takes',
+  retryable: false,
+};

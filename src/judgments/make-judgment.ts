@@ -1,8 +1,7 @@
 /** Makes judgments, and decides which stored judgments may be used. All callers share these rules. */
 import { sha256 } from '../digest.ts';
-import type { CallOptions } from './connections.ts';
 import { type Issuer, type KnownIssuers, signed } from './issuer.ts';
-import type { Judge } from './judge.ts';
+import type { Judge, JudgeCallOptions } from './judge.ts';
 import type { Judgment, JudgmentPreimage } from './judgment.ts';
 import { answersRequest, type JudgmentRequest } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
@@ -10,7 +9,7 @@ import { boundedReasons } from './reasons.ts';
 import type { StoredJudgment } from './record.ts';
 
 /** A request with its key, and how the judge is called. */
-type Making = CallOptions & {
+type Making = Omit<JudgeCallOptions, 'replicate'> & {
   readonly key: string;
   readonly preimage: JudgmentPreimage;
   readonly request: JudgmentRequest;

@@ -11,15 +11,15 @@
  */
 import { sandboxFor } from './computing-judge.ts';
 import type { CallClass, Desk, DeskJudgment } from './desk.ts';
-import type { Signing } from './issuer.ts';
-import { fitToJudge, type Judge, type JudgeChoice, optionsRefused } from './judge.ts';
-import type { Judgment, JudgmentOutcome, JudgmentPreimage } from './judgment.ts';
+import { knownIssuer, type Signing } from './issuer.ts';
+import { type AskJudge, fitWanted, type Judge, type JudgeChoice, optionsRefused } from './judge.ts';
+import type { JudgmentOutcome, JudgmentPreimage } from './judgment.ts';
 import { judgmentKey, judgmentPreimage } from './key.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
 import { makeJudgment, usableFor } from './make-judgment.ts';
 import { type JudgingMember, memberName } from './panel.ts';
-import type { AnswerCut, EntriesCut, Fitted, SourceCut } from './protocol/budget.ts';
+import type { AnswerCut, EntriesCut, SourceCut } from './protocol/budget.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { JudgmentReasons, ReasonStore } from './reasons.ts';
 import type { StoredJudgment } from './record.ts';
@@ -131,6 +131,8 @@ type Keyed = {
   readonly preimage: JudgmentPreimage;
   readonly key: string;
   readonly positions: readonly number[] | null;
+  /** `answer` of what was wanted; `null` = absent. */
+  readonly answer: string | null;
 };
 
 /** Obtains the judgments, in the order of `wanted`. */
@@ -174,10 +176,10 @@ function keyed(
   const isComputed = kindOf(request.kind).answeredBy === 'sandbox';
   const choice = isComputed ? sandboxFor(request, options.sandbox) : member.judge;
   if (!choice.ok) return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : choice.failure) };
-  const { judge } = choice;
+  const judge = choice.judge.forKind?.(request.kind) ?? choice.judge;
   const refused = optionsRefused(judge, request);
   if (refused !== null) return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : refused) };
-  const fitted = fittedTo(judge, wanted);
+  const fitted = fitWanted(judge, wanted);
   if (!fitted.ok) {
     const cut = options.mode === 'skip' ? undefined : fitted.entries_cut;
     return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : fitted.failure, cut) };
@@ -187,7 +189,18 @@ function keyed(
   const preimage = judgmentPreimage(fitted.request, identity, replicate, digests, wanted.answer);
   const { request: seen, cuts, answer_cut = null, entries_cut = null } = fitted;
   const { positions = null } = wanted;
-  return { judge, request: seen, cuts, answer_cut, entries_cut, preimage, key: judgmentKey(preimage), positions };
+  const { answer = null } = wanted;
+  return {
+    judge,
+    request: seen,
+    cuts,
+    answer_cut,
+    entries_cut,
+    preimage,
+    key: judgmentKey(preimage),
+    positions,
+    answer,
+  };
 }
 
 /** @throws RangeError if the request names a member that the options lack, which is a bug of the caller. */
@@ -197,21 +210,6 @@ function memberOf({ member }: WantedJudgment, options: ObtainOptions): Pick<Obta
   if (found === undefined) throw new RangeError(`obtainJudgments: the panel has no member ${member}`);
   return { judge: found.choice, replicate: found.replicate };
 }
-
-/** Fits a request to the judge; it fails if its entries would have to be cut because the row is too long. */
-function fittedTo(judge: Judge, wanted: WantedJudgment): Fitted<JudgmentRequest> {
-  const { request, cited, ofRow, reserved_tokens } = wanted;
-  const fitted = fitToJudge(request, judge, cited, reserved_tokens);
-  if (fitted.entries_cut === undefined || ofRow === undefined) return fitted;
-  const own = fitToJudge(ofRow, judge, cited, reserved_tokens);
-  return own.ok && own.entries_cut === undefined ? fitted : { ok: false, failure: ROW_TOO_LONG };
-}
-
-const ROW_TOO_LONG: JudgeFailure = {
-  reason: 'judge_prompt_too_long',
-  detail: 'the criteria of the row need more tokens than the judge takes',
-  retryable: false,
-};
 
 async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Promise<Obtained> {
   if (options.mode === 'skip') return { judgments: asked.map((one) => failed(one, SKIPPED)), timings: NO_TIME };
@@ -299,7 +297,9 @@ async function obtainOne(
     return { obtained: obtainedFrom(asked, had, judge_ms, readProblem, options), judge_ms, store_ms: 0, ...reasons };
   }
   const issuer = options.signing?.issuer ?? null;
-  const made = await makeJudgment(judge, { ...asked, deadline_ms: options.deadline_ms }, issuer, options.now);
+  const { deadline_ms, now } = options;
+  const making = { ...asked, deadline_ms, ask: askWith(asked, options, start) };
+  const made = await makeJudgment(judge, making, issuer, now);
   const judge_ms = options.elapsed() - start;
   if (!made.ok) return { obtained: failed(asked, made.failure), judge_ms, store_ms: 0 };
   const written = options.elapsed();
@@ -309,6 +309,21 @@ async function obtainOne(
   const had = { ok: true, judgment: made.judgment, cached: false, stored: receipt.ok, storeProblem } as const;
   const reasons = made.reasons === undefined ? {} : { made: made.reasons };
   return { obtained: obtainedFrom(asked, had, judge_ms, readProblem, options), judge_ms, store_ms, ...reasons };
+}
+
+/** Asks the judges of a cascade as if each had been wanted alone, within the time that is left. */
+function askWith({ answer, preimage }: Keyed, options: ObtainOptions, start: number): AskJudge {
+  return async (judge, request) => {
+    const wanted = { request, cited: new Set<number>(), ...(answer === null ? {} : { answer }) };
+    const deadline_ms = options.deadline_ms - (options.elapsed() - start);
+    const { reasons: _reasons, panel: _panel, ...others } = options;
+    const choice = { ok: true, judge } as const;
+    const asking = { ...others, judge: choice, replicate: preimage.replicate, deadline_ms };
+    const [obtained] = (await obtainJudgments([wanted], asking)).judgments;
+    if (obtained === undefined) throw new Error('obtainJudgments: no judgment for a request');
+    const { outcome } = obtained;
+    return outcome.ok ? { ...outcome, verdicts: outcome.judgment.verdicts } : outcome;
+  };
 }
 
 function obtainedFrom(
@@ -333,15 +348,6 @@ function obtainedFrom(
     stored,
     storeProblem: storeProblem ?? readProblem,
   };
-}
-
-/**
- * Returns the id of the key that signed a judgment. By now the signatures of known issuers have been checked, or were
- * made here.
- */
-function knownIssuer({ issuer }: Judgment, signing: Signing | undefined): string | null {
-  if (issuer === null || signing === undefined) return null;
-  return signing.known.has(issuer.key_id) ? issuer.key_id : null;
 }
 
 function named({

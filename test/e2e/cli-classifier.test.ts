@@ -149,6 +149,74 @@ describe('judge check', () => {
   });
 });
 
+describe('a cascade', () => {
+  const band = [0.2, 0.35];
+
+  test('judge check says what each tier decided and what it saved; the lexical judge is the last tier', async () => {
+    const rows = [288, 300, 312, 324].map((length, n) => ({
+      ...{ set: 'made', id: `r${n}`, claim: `The river has a length of ${length} km.`, label: 'unsupported' },
+      evidence: n === 3 ? 'Nothing.' : `The river is ${n === 0 ? length : length + 1} kilometres long.`,
+    }));
+    const judges = join(directory, 'cascade.json');
+    const classifier = { url, model: MODEL, labels: ['entailment', 'neutral', 'contradiction'], threshold: 0.3 };
+    await writeFile(
+      judges,
+      JSON.stringify([{ name: 'cheap', tiers: [{ ...classifier, band }, { judge: 'lexical' }] }]),
+    );
+    const check = await citeward(
+      'judge',
+      'check',
+      await fileOf('tiers.jsonl', rows),
+      '--quick',
+      '--json',
+      '--compare',
+      judges,
+    );
+    expect(check.code, check.stderr).toBe(0);
+    // The classifier gives 0.4 to one claim, whose label is unsupported, and 0.1 to the others: all outside the band.
+    expect(JSON.parse(check.stdout)).toMatchObject({
+      judges: [
+        {
+          name: 'cheap',
+          judge: { model: expect.stringContaining('tiny/nli [0.2, 0.35] > ') },
+          labelled: {
+            cascade: {
+              tiers: [
+                { judge: MODEL, decided: 4, error: 0.25, passes_no: 0.25, misses_yes: null },
+                { judge: 'lexical', decided: 0, error: null },
+              ],
+              saved: 4,
+              claims: 4,
+            },
+          },
+        },
+      ],
+      readings: expect.arrayContaining(['calls saved by cheap: lexical is not asked about 4 of 4 claims (100.0%)']),
+    });
+  });
+
+  test('a cascade of --backends judges the rows of score, and its judgments are kept under their own keys', async () => {
+    const backends = join(directory, 'backends.json');
+    const nli = { name: 'nli', kind: 'classifier', model: MODEL, slots: 2, base_url: url, threshold: 0.3 };
+    const labels = ['entailment', 'neutral', 'contradiction'];
+    const cascades = { cheap: [{ judge: 'lexical', band: [0, 1] }, { judge: 'nli', band }, { judge: 'nli' }] };
+    await writeFile(backends, JSON.stringify({ backends: [{ ...nli, labels }], cascades, default_judge: 'cheap' }));
+    const file = await fileOf('rows.jsonl', [row(288), row(300)]);
+    const there = ['--backends', backends, '--state', join(directory, 'state'), '--json'];
+    const scored = await citeward('score', file, ...there);
+    expect(scored.code, scored.stderr).toBe(0);
+    expect(scored.stderr).toContain('Judge: nli (tiny/nli at');
+    const judged = [{ kind: 'citations', model: expect.stringContaining('[0, 1] > tiny/nli [0.2, 0.35] > tiny/nli') }];
+    expect(jsonLines(scored.stdout)).toMatchObject([
+      { claims: [{ support: 1 }], judgments: judged },
+      { claims: [{ support: 0 }], judgments: judged },
+    ]);
+    expect(calls).toBe(2);
+    await citeward('score', file, ...there);
+    expect(calls).toBe(2);
+  });
+});
+
 describe('refused', () => {
   test.each([
     [['--labels', 'a,b'], '--labels is for a classifier'],

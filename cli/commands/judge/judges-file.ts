@@ -15,7 +15,11 @@ import { type CriteriaAsking, JUDGINGS, type ServerOptions } from './judges.ts';
 export type JudgeDescription =
   | ({ readonly kind: 'lexical'; readonly name: string | null } & CriteriaAsking)
   | ({ readonly kind: 'classifier'; readonly name: string | null } & ClassifierServer)
-  | ({ readonly kind: 'server' } & ServerOptions);
+  | ({ readonly kind: 'server' } & ServerOptions)
+  | { readonly kind: 'cascade'; readonly name: string; readonly tiers: readonly DescribedTier[] };
+
+/** `band`: the probabilities from the first on and below the second are left to the next tier; `null` = the last tier. */
+export type DescribedTier = { readonly judge: JudgeDescription; readonly band: readonly [number, number] | null };
 
 const nameSchema = z.string().min(1).max(MAX_NAME_CHARS);
 
@@ -55,6 +59,15 @@ const classifierSchema = z.strictObject({
   ...classifierFields,
 });
 
+const share = z.number().min(0).max(1);
+const cascadeSchema = z.strictObject({
+  name: nameSchema,
+  tiers: z
+    .array(z.looseObject({ band: z.tuple([share, share]).exactOptional() }))
+    .min(2)
+    .max(5),
+});
+
 /** Judges of one comparison. */
 const MAX_JUDGES = 16;
 
@@ -81,6 +94,15 @@ function parsedList(path: string, text: string): readonly unknown[] {
 }
 
 function describedJudge(path: string, entry: unknown, position: number): JudgeDescription {
+  if (isJsonObject(entry) && Object.hasOwn(entry, 'tiers')) {
+    const read = cascadeSchema.safeParse(entry);
+    if (!read.success) throw wrongEntry(path, position, entry, read.error);
+    const tiers = read.data.tiers.map(({ band = null, ...judge }) => ({
+      judge: describedJudge(path, judge, position),
+      band,
+    }));
+    return { kind: 'cascade', name: read.data.name, tiers };
+  }
   const isLexical = typeof entry === 'object' && entry !== null && Object.hasOwn(entry, 'judge');
   if (isLexical) {
     const read = lexicalSchema.safeParse(entry);

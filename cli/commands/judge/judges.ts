@@ -7,12 +7,14 @@ import { publicTransport } from '../../../lib/model-servers/calls/transport.ts';
 import { createVllmBackend } from '../../../lib/model-servers/vllm/vllm-chat.ts';
 import { createClassifierServer } from '../../../service/backends/classifier/classifier-server.ts';
 import { SERVER_CLOCK } from '../../../service/backends/judge-backends.ts';
+import { createCascade, lexicalTier } from '../../../src/judgments/cascade.ts';
 import { createClassifierJudge } from '../../../src/judgments/classifier/classifier-judge.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
 import type { JudgeIdentity } from '../../../src/judgments/judgment.ts';
 import type { RubricTemplate } from '../../../src/judgments/kinds/rubric/rubric-templates.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
+import { UsageError } from '../../shared/exit.ts';
 import {
   type ClassifierServer,
   MODEL_CALLS,
@@ -50,12 +52,25 @@ export type CheckedJudge = CriteriaAsking & {
   readonly concurrency: number;
   /** Lines for standard error before the first row. */
   readonly notices: readonly string[];
+  /** The names of the judges of a cascade, in order; absent = it is no cascade. */
+  readonly tiers?: readonly string[];
   /**
-   * Creates a judge that counts its calls and failures and measures their time.
+   * Creates the judge.
    * @param replicate 0 = the seeds that a deployment uses; n = the n-th alternative pair of seeds.
+   * @param meter counts its calls.
    */
+  readonly judge: (replicate: number, meter: CostMeter) => Judge;
+  /** Creates the judge with its calls and failures counted and their time measured. */
   readonly measured: (replicate: number) => MeasuredJudge;
 };
+
+function created(judge: CheckedJudge['judge']): Pick<CheckedJudge, 'judge' | 'measured'> {
+  const measured = (replicate: number): MeasuredJudge => {
+    const meter = new CostMeter();
+    return new MeasuredJudge(judge(replicate, meter), meter, () => performance.now());
+  };
+  return { judge, measured };
+}
 
 /** Whether judging again always gives the same verdicts. */
 export function isDeterministic({ identity }: CheckedJudge): boolean {
@@ -81,10 +96,7 @@ const LEXICAL: Omit<CheckedJudge, 'name' | keyof CriteriaAsking> = {
   notices: [
     'Judge: lexical, built in. It compares words and is no model; check a model with --judge-url URL --judge-model NAME.',
   ],
-  measured() {
-    const meter = new CostMeter();
-    return new MeasuredJudge(countedAnswers(LEXICAL_JUDGE, meter), meter, () => performance.now());
-  },
+  ...created((_replicate, meter) => countedAnswers(LEXICAL_JUDGE, meter)),
 };
 
 /** Counts each answer as a call: of a judge without a backend, and of a classifier, whatever pairs it took. */
@@ -131,12 +143,10 @@ export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJud
     context_tokens: config.context_tokens,
     concurrency: MODEL_CALLS,
     notices: [`Judge: ${model} at ${config.base_url}, context of ${config.context_tokens} tokens`],
-    measured(replicate) {
-      const meter = new CostMeter();
+    ...created((replicate, meter) => {
       const routes = [metered(resampled(chat, replicate, temperature), meter)];
-      const judge = createModelJudge(createRouter({ name: 'judge', routes, clock: CLOCK }), CLOCK.now);
-      return new MeasuredJudge(judge, meter, CLOCK.now);
-    },
+      return createModelJudge(createRouter({ name: 'judge', routes, clock: CLOCK }), CLOCK.now);
+    }),
   };
 }
 
@@ -158,9 +168,37 @@ export async function classifierUnderCheck(
     threshold: config.threshold,
     concurrency: MODEL_CALLS,
     notices: [`Judge: classifier ${config.model} at ${config.base_url}; it judges claims, not criteria`],
-    measured() {
-      const meter = new CostMeter();
-      return new MeasuredJudge(countedAnswers(judge, meter), meter, CLOCK.now);
-    },
+    ...created((_replicate, meter) => countedAnswers(judge, meter)),
+  };
+}
+
+/** A judge of a cascade under check; `band`: `null` = the last one. */
+export type TierUnderCheck = { readonly judge: CheckedJudge; readonly band: readonly [number, number] | null };
+
+/** A cascade. @throws UsageError for a tier without a band that is not the last, or with one that gives no probability. */
+export function cascadeUnderCheck(name: string, given: readonly TierUnderCheck[]): CheckedJudge {
+  const last = given.at(-1);
+  if (last === undefined || last.band !== null) throw new UsageError(`${name}: the last tier has no band`);
+  const bands = given.slice(0, -1).map(({ judge, band }, position) => {
+    const isLexical = judge.identity.model === LEXICAL_JUDGE.model;
+    if (band === null || !(judge.threshold !== undefined || isLexical)) {
+      const problem = band === null ? 'needs a band' : 'gives no probability; it can only be the last';
+      throw new UsageError(`${name}: tier ${position + 1}, ${judge.name}, ${problem}`);
+    }
+    return { judge, band, isLexical };
+  });
+  const judgeOf: CheckedJudge['judge'] = (replicate, meter) => {
+    const tiers = bands.map(({ judge, band, isLexical }) =>
+      isLexical ? lexicalTier(band) : { judge: judge.judge(replicate, meter), band },
+    );
+    return createCascade(name, tiers, last.judge.judge(replicate, meter));
+  };
+  return {
+    ...last.judge,
+    name,
+    identity: judgeOf(0, new CostMeter()).identityFor('citations'),
+    tiers: given.map(({ judge }) => judge.name),
+    notices: given.flatMap(({ judge }) => judge.notices),
+    ...created(judgeOf),
   };
 }

@@ -17,6 +17,8 @@ export type RowVerdicts = {
   readonly verdict: number | null;
   /** The probability that a classifier gives a claim; `null` = there is none. */
   readonly score: number | null;
+  /** The tier of a cascade that decided a claim; `null` = there is none. */
+  readonly tier: number | null;
   /** Ways that do not apply to the row are absent. */
   readonly ways: Readonly<Partial<Record<Way, number | null>>>;
   /** One entry for each repetition. */
@@ -82,7 +84,7 @@ export class LabelledCheck {
     const again: (number | null)[] = [];
     for (const judge of this.#again) again.push((await this.#ask(judge, row, measured, cited)).verdict);
     const [claim] = given?.kind === 'citations' ? given.claims : [];
-    const verdicts = { verdict, score: claim?.score ?? null, ways, again };
+    const verdicts = { verdict, score: claim?.score ?? null, tier: claim?.tier ?? null, ways, again };
     const anyVerdict = [verdict, ...Object.values(ways), ...again].some((level) => level !== null);
     return { cut, anyVerdict, verdicts };
   }

@@ -4,7 +4,7 @@
  */
 import { DEFAULT_TIMEOUT_S } from '../../../service/desk/call-limits.ts';
 import type { ChatBackend } from '../../../src/judgments/chat-backend.ts';
-import { fitToJudge, type Judge, optionsRefused } from '../../../src/judgments/judge.ts';
+import { type AskJudge, fitToJudge, type Judge, optionsRefused } from '../../../src/judgments/judge.ts';
 import { answersRequest, type JudgmentRequest, type Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
 import type { JudgeFailureReason, TokenUsage } from '../../../src/judgments/protocol/failure.ts';
@@ -101,16 +101,21 @@ export class MeasuredJudge {
     this.#elapsed = elapsed;
   }
 
+  #judgeOf({ kind }: JudgmentRequest): Judge {
+    return this.#judge.forKind?.(kind) ?? this.#judge;
+  }
+
   /** Fits the request into the context of the judge. @param cited indices of the cited sources, which are cut last. */
   fit(request: JudgmentRequest, cited: ReadonlySet<number>): Fitted<JudgmentRequest> {
-    const refused = optionsRefused(this.#judge, request);
-    return refused === null ? fitToJudge(request, this.#judge, cited) : { ok: false, failure: refused };
+    const judge = this.#judgeOf(request);
+    const refused = optionsRefused(judge, request);
+    return refused === null ? fitToJudge(request, judge, cited) : { ok: false, failure: refused };
   }
 
   /** The verdicts on a request; `null` if the judge gave none. */
   async ask(request: JudgmentRequest): Promise<Verdicts | null> {
     const start = this.#elapsed();
-    const reply = await this.#judge.judge(request, { deadline_ms: DEFAULT_TIMEOUT_S * 1000 });
+    const reply = await this.#judgeOf(request).judge(request, { deadline_ms: DEFAULT_TIMEOUT_S * 1000, ask });
     if (!reply.ok) {
       this.fail(reply.failure.reason);
       return null;
@@ -141,3 +146,12 @@ export class MeasuredJudge {
     };
   }
 }
+
+/** Asks a judge of a cascade. Nothing is stored. */
+const ask: AskJudge = async (judge, request, options) => {
+  const fitted = fitToJudge(request, judge, new Set());
+  const { entries_cut } = fitted;
+  if (!fitted.ok) return { ...fitted, ...(entries_cut === undefined ? {} : { judged: [] }) };
+  const reply = await judge.judge(fitted.request, options);
+  return reply.ok && entries_cut !== undefined ? { ...reply, judged: entries_cut.judged } : reply;
+};

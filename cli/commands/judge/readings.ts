@@ -28,6 +28,7 @@ export function readingsOf(report: CheckReport): string[] {
         ]),
     ...report.judges.flatMap(quoteReading),
     ...report.judges.flatMap(thresholdReading),
+    ...report.judges.flatMap(cascadeReadings),
     ...report.differences.map(differenceReading),
     ...failureReading(judgingReportsOf(report)),
     ...cutReading(report.rows.cut),
@@ -89,6 +90,23 @@ function thresholdReading({ name, labelled }: JudgeReport): string[] {
     `threshold of ${name}: ${chosen}, chosen on ${countOf(fitted_on.questions, 'question')}; on the other ` +
       `${tried_on.questions}, balanced accuracy ${bal(tried_on.balanced_accuracy)} (${intervalText(tried_on.interval)}) ` +
       `with it, ${bal(balanced_accuracy_used)} with the judge's ${used}`,
+  ];
+}
+
+/** The tiers of each cascade, and the calls that they save. */
+function cascadeReadings({ name, labelled }: JudgeReport): string[] {
+  const figures = labelled?.cascade ?? null;
+  if (figures === null) return [];
+  const { tiers, saved, claims } = figures;
+  const text = (value: number | null): string => (value === null ? '-' : percentText(value));
+  return [
+    ...tiers.map(
+      ({ judge, decided, error, passes_no, misses_yes }, position) =>
+        `tier ${position + 1} of ${name}, ${judge}: decides ${decided} of ${countOf(claims, 'claim')}, ${text(error)} of ` +
+        `them wrongly (passes ${text(passes_no)} of those not supported, misses ${text(misses_yes)} of those that are)`,
+    ),
+    `calls saved by ${name}: ${tiers.at(-1)?.judge ?? ''} is not asked about ${saved} of ${countOf(claims, 'claim')} ` +
+      `(${text(claims === 0 ? null : saved / claims)})`,
   ];
 }
 

@@ -7,6 +7,7 @@ import {
   meanDifference,
   weightedKappa,
 } from '../../../src/judgments/rater-agreement.ts';
+import { type CascadeFigures, cascadeFigures } from '../../../src/labels/cascade-figures.ts';
 import { RESAMPLES } from '../../../src/labels/cluster-bootstrap.ts';
 import { type FlipFigures, flippedAdvantages } from '../../../src/labels/flipped-advantages.ts';
 import { type JudgeDifference, judgeDifference } from '../../../src/labels/judge-difference.ts';
@@ -85,6 +86,8 @@ export type LabelledFigures = {
   readonly kinds: readonly KindFigures[];
   /** The threshold that the rows choose, of a judge that gives probabilities; `null` = none can be chosen. */
   readonly threshold: ThresholdFigures | null;
+  /** What the tiers of a cascade decided; `null` = it is no cascade. */
+  readonly cascade: CascadeFigures | null;
   /** What the errors do to advantages; `null` = the rows form no group. */
   readonly advantages: FlipFigures | null;
 };
@@ -148,6 +151,7 @@ export async function reportOf({ rows, stopped_early, seed, labelled, by }: Chec
               deterministic,
               seed,
               threshold: judge.threshold ?? null,
+              tiers: judge.tiers ?? null,
             }),
     });
   }
@@ -204,6 +208,8 @@ type Labelled = {
   readonly seed: number;
   /** The judge's own threshold; `null` = it gives no probabilities. */
   readonly threshold: number | null;
+  /** The judges of a cascade. */
+  readonly tiers: readonly string[] | null;
 };
 
 /** A labelled row as the figures read it, with all its verdicts. */
@@ -216,6 +222,7 @@ async function labelledFigures({
   deterministic,
   seed,
   threshold,
+  tiers,
 }: Labelled): Promise<LabelledFigures> {
   const rows = labelled.flatMap((row, position): Row[] => {
     const given = verdicts[position];
@@ -246,6 +253,7 @@ async function labelledFigures({
             threshold,
             seed,
           ),
+    cascade: tiers === null ? null : cascadeFigures(rows, tiers),
     advantages: flips.groups === 0 ? null : flips,
   };
 }

@@ -21,7 +21,14 @@ import { didYouMean } from '../../shared/suggest.ts';
 import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { ROW_FORMATS, type RowFormat, readCheckRow } from './check-rows.ts';
 import { CriteriaCheck } from './criteria-check.ts';
-import { type CheckedJudge, classifierUnderCheck, lexicalUnderCheck, serverUnderCheck } from './judges.ts';
+import {
+  type CheckedJudge,
+  cascadeUnderCheck,
+  classifierUnderCheck,
+  lexicalUnderCheck,
+  serverUnderCheck,
+  type TierUnderCheck,
+} from './judges.ts';
 import type { JudgeDescription } from './judges-file.ts';
 import { LabelledCheck, LabelledRows, type RowVerdicts } from './labelled-check.ts';
 import {
@@ -109,6 +116,11 @@ async function judgeUnderCheck(one: JudgeDescription): Promise<CheckedJudge> {
       return classifierUnderCheck(one);
     case 'server':
       return serverUnderCheck(one);
+    case 'cascade': {
+      const tiers: TierUnderCheck[] = [];
+      for (const { judge, band } of one.tiers) tiers.push({ judge: await judgeUnderCheck(judge), band });
+      return cascadeUnderCheck(one.name, tiers);
+    }
   }
 }
 

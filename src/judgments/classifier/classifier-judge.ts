@@ -6,11 +6,11 @@
 import { LEXICAL_JUDGE_MODEL } from '../../lexical/index.ts';
 import type { CallOptions } from '../connections.ts';
 import type { Judge } from '../judge.ts';
-import { type JudgmentRequest, kindOf, type Verdicts } from '../kinds/registry.ts';
+import { classifiableKind, type JudgmentRequest } from '../kinds/registry.ts';
 import { unusualOptions } from '../protocol/asking.ts';
 import type { Fitted } from '../protocol/budget.ts';
 import type { JudgeFailure, TokenUsage } from '../protocol/failure.ts';
-import type { ClaimSupport, ReadingKind } from '../protocol/judgment-kind.ts';
+import type { ClaimSupport } from '../protocol/judgment-kind.ts';
 import { hasMoreTokens } from '../protocol/token-estimate.ts';
 import { windowsOf } from './windows.ts';
 
@@ -63,7 +63,7 @@ export function createClassifierJudge(classifier: Classifier, { window_tokens, t
     context_tokens: null,
     fit: (request) => fitToWindows(request, window_tokens),
     async judge(request, options) {
-      const kind = classifiableKind(request);
+      const kind = classifiableKind(request.kind);
       if (kind === null) return { ok: false, failure: refusal(request) };
       const claims = windowsOfClaims(kind, request, window_tokens);
       const pairs = claims.flatMap(({ text, sources }) =>
@@ -87,14 +87,7 @@ type WindowedClaim = {
   readonly too_long: boolean;
 };
 
-type ClassifiableKind = ReadingKind<JudgmentRequest, Verdicts> &
-  Required<Pick<ReadingKind<JudgmentRequest, Verdicts>, 'byProbability'>>;
-
-function classifiableKind({ kind }: JudgmentRequest): ClassifiableKind | null {
-  const definition = kindOf(kind);
-  if (definition.answeredBy !== 'reader' || definition.byProbability === undefined) return null;
-  return { ...definition, byProbability: definition.byProbability };
-}
+type Classifiable = NonNullable<ReturnType<typeof classifiableKind>>;
 
 function refusal({ kind }: JudgmentRequest): JudgeFailure {
   const detail = `a classifier only judges whether sources support claims, not ${kind} requests; use a model judge`;
@@ -105,7 +98,7 @@ function refusal({ kind }: JudgmentRequest): JudgeFailure {
  * The claims of a request with the windows of their sources. A claim takes a quarter of the tokens, or half of them: two
  * cuts of each source, however many claims cite it.
  */
-function windowsOfClaims(kind: ClassifiableKind, request: JudgmentRequest, window_tokens: number): WindowedClaim[] {
+function windowsOfClaims(kind: Classifiable, request: JudgmentRequest, window_tokens: number): WindowedClaim[] {
   const texts = 'sources' in request ? request.sources.map(({ text }) => text) : [];
   const room = window_tokens - SPECIAL_TOKENS;
   const cuts = new Map<string, readonly string[]>();
@@ -136,8 +129,8 @@ function nextOf(left: Iterator<number>): number {
 
 /** Leaves out the claims that are too long for a window, or whose pairs are more than a judgment has. */
 function fitToWindows(request: JudgmentRequest, window_tokens: number): Fitted<JudgmentRequest> {
-  const kind = classifiableKind(request);
-  if (kind?.entries === undefined) return { ok: true, request, cuts: [] };
+  const kind = classifiableKind(request.kind);
+  if (kind === null) return { ok: true, request, cuts: [] };
   let pairs = 0;
   const left_out = windowsOfClaims(kind, request, window_tokens).map(({ sources, too_long }) => {
     pairs += sources.reduce((sum, windows) => sum + windows.length, 0);

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { digestJson } from '../../digest.ts';
 import { createRecentlyUsed } from '../../recently-used.ts';
 import type { Asking } from '../protocol/asking.ts';
-import type { JudgmentKindDefinition } from '../protocol/judgment-kind.ts';
+import type { JudgmentKindDefinition, ReadingKind } from '../protocol/judgment-kind.ts';
 import { citations } from './citations/citations.ts';
 import { comparison } from './comparison/comparison.ts';
 import { entities } from './entities/entities.ts';
@@ -56,6 +56,17 @@ export type Verdicts = VerdictsOf<Definition>;
 /** The definition of a kind, typed for that kind's requests and verdicts only. */
 export function kindOf(kind: JudgmentKind): JudgmentKindDefinition<JudgmentRequest, Verdicts> {
   return KINDS[kind];
+}
+
+type AnyReadingKind = ReadingKind<JudgmentRequest, Verdicts>;
+type ClassifiableKind = AnyReadingKind & Required<Pick<AnyReadingKind, 'byProbability' | 'entries'>>;
+
+/** The definition of a kind that a judge with probabilities can answer; `null` = it cannot. */
+export function classifiableKind(kind: JudgmentKind): ClassifiableKind | null {
+  const definition = kindOf(kind);
+  if (definition.answeredBy !== 'reader') return null;
+  const { byProbability, entries } = definition;
+  return byProbability === undefined || entries === undefined ? null : { ...definition, byProbability, entries };
 }
 
 const templates = createRecentlyUsed<string>({ entries: 64, size: 1024 * 1024 });

@@ -89,8 +89,19 @@ export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends O
     entries(request: Request): number;
     /** The verdicts. @param supports one for each claim, in order. @param threshold the least score that is support. */
     verdicts(request: Request, supports: readonly ClaimSupport[], threshold: number): Verdicts;
+    /** The probability of each claim; `undefined` = the judge gave none. */
+    scores(verdicts: Verdicts): readonly (number | undefined)[];
+    /** One judgment of several. An entry that no part decides counts against the policy. */
+    merged(request: Request, parts: readonly DecidedPart<Verdicts>[]): Verdicts;
   };
 }
+
+/** The entries at these positions of a request, as the verdicts of a tier of a cascade decide them. */
+export type DecidedPart<Verdicts> = {
+  readonly tier: number;
+  readonly decided: readonly number[];
+  readonly verdicts: Verdicts;
+};
 
 /** How probably its sources support a claim. */
 export type ClaimSupport = {

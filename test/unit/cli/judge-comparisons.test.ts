@@ -71,6 +71,7 @@ function underCheck(judge: Judge): CheckedJudge {
     context_tokens: null,
     concurrency: 1,
     notices: [],
+    judge: () => judge,
     measured: () => measuredJudge(judge),
   };
 }

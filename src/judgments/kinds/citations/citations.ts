@@ -56,6 +56,8 @@ export type CitationVerdicts = {
     readonly quote: Quote | 'unverified' | 'absent';
     /** How probable the support is to a classifier, 0 to 1. Absent: the judge gives no probability. */
     readonly score?: number;
+    /** The tier of the cascade that decided, from 0. Absent: one judge did. */
+    readonly tier?: number;
   }[];
   readonly statements: readonly { readonly statement: number; readonly needs_citation: boolean }[];
 };
@@ -170,6 +172,25 @@ function needsCitationVerdict({ statement, text }: JudgedStatement): CitationVer
   return { statement, needs_citation: needsCitation(text) };
 }
 
+/** A claim that was not judged has no support, and a statement needs a citation that it lacks. */
+function completedEntries(
+  { claims, statements }: CitationsRequest,
+  verdicts: CitationVerdicts | null,
+): CitationVerdicts {
+  const judgedClaims = new Map(verdicts?.claims.map((verdict) => [verdict.claim, verdict]));
+  const judgedStatements = new Map(verdicts?.statements.map((verdict) => [verdict.statement, verdict]));
+  return {
+    kind: 'citations',
+    claims: claims.map(
+      ({ claim, sources }) =>
+        judgedClaims.get(claim) ?? { claim, support: 0, relevant: sources.map(() => false), quote: 'absent' },
+    ),
+    statements: statements.map(
+      ({ statement }) => judgedStatements.get(statement) ?? { statement, needs_citation: true },
+    ),
+  };
+}
+
 const positionSchema = z.int().min(0);
 
 export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
@@ -198,6 +219,7 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
           z.enum(['unverified', 'absent']),
         ]),
         score: z.number().min(0).max(1).exactOptional(),
+        tier: positionSchema.exactOptional(),
       }),
     ),
     statements: z.array(z.strictObject({ statement: positionSchema, needs_citation: z.boolean() })),
@@ -266,21 +288,7 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
 
   entries: {
     only: onlyEntries,
-    /** A claim that was not judged has no support, and a statement needs a citation that it lacks. */
-    completed({ claims, statements }, _positions, verdicts) {
-      const judgedClaims = new Map(verdicts?.claims.map((verdict) => [verdict.claim, verdict]));
-      const judgedStatements = new Map(verdicts?.statements.map((verdict) => [verdict.statement, verdict]));
-      return {
-        kind: 'citations',
-        claims: claims.map(
-          ({ claim, sources }) =>
-            judgedClaims.get(claim) ?? { claim, support: 0, relevant: sources.map(() => false), quote: 'absent' },
-        ),
-        statements: statements.map(
-          ({ statement }) => judgedStatements.get(statement) ?? { statement, needs_citation: true },
-        ),
-      };
-    },
+    completed: (request, _positions, verdicts) => completedEntries(request, verdicts),
   },
 
   answers(request, verdicts) {
@@ -307,6 +315,21 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
       }),
       statements: statements.map(needsCitationVerdict),
     }),
+    scores: ({ claims }) => claims.map(({ score }) => score),
+    merged(request, parts) {
+      const claims: CitationVerdicts['claims'][number][] = [];
+      const statements: CitationVerdicts['statements'][number][] = [];
+      for (const { tier, decided, verdicts } of parts) {
+        const { claims: own, statements: others } = onlyEntries(request, decided);
+        const [ofClaims, ofStatements] = [
+          new Set(own.map(({ claim }) => claim)),
+          new Set(others.map(({ statement }) => statement)),
+        ];
+        for (const one of verdicts.claims) if (ofClaims.has(one.claim)) claims.push({ ...one, tier });
+        statements.push(...verdicts.statements.filter(({ statement }) => ofStatements.has(statement)));
+      }
+      return completedEntries(request, { kind: 'citations', claims, statements });
+    },
   },
 
   judgeLexically(request) {
