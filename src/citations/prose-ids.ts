@@ -2,8 +2,9 @@
  * Finds ids that stand in the text of an answer instead of in a citation: `… in 1937 (S1).`, `Sources: 1, 2`, and ids
  * that look like those of the sources but are none of them. They cite nothing, so they earn nothing.
  */
-import { isAsciiDigit, isAsciiLetter, isSpace, LESS_THAN, SLASH } from '../text/characters.ts';
+import { isAsciiDigit, isAsciiLetter, isLetterOrDigit, isSpace, LESS_THAN, SLASH } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
+import { withoutCode } from './code.ts';
 import { idRecogniser, MAX_ID_CHARS } from './id-forms.ts';
 import { isSourcesHeading } from './references.ts';
 import type { Claim, SourceSet } from './types.ts';
@@ -21,8 +22,9 @@ MARKS[0x5f] = DIGIT;
 /**
  * The ids in the text of an answer outside the markup of its claims, in time linear in its length.
  *
- * An id is a word with a letter, and a digit or `_`, that is the id of a source, or has the form of one (id-forms.ts). A plain
- * number is one only in a last line such as `Sources: 1, 2.`, because years and counts are none.
+ * An id is a word with a letter, and a digit or `_`, that is the id of a source, or has the form of one (id-forms.ts). A
+ * number of a source is one only between marks that no grammar read, as in `[1](…)` and `【1】`, raised behind a word
+ * (`bridge¹`), and in a last line such as `Sources: 1, 2.`, because years and counts are none.
  *
  * @param answer the content of the answer.
  * @param references places in it that define sources.
@@ -38,6 +40,14 @@ export function idsInProse(
   if (sources.byId.size === 0) return found;
   const isId = idRecogniser(sources);
   const parts = proseOf(answer, claims, references);
+  let masked: ReturnType<typeof withoutCode> | null = null;
+  let piece = 0;
+  /** The text without escaped marks, unless the place is in code: `null`. Few answers need it; the places only rise. */
+  const plainAt = (at: number): string | null => {
+    masked ??= withoutCode(text, answer);
+    while ((masked.code[piece]?.end ?? text.length) <= at) piece++;
+    return (masked.code[piece]?.start ?? text.length) <= at ? null : masked.text;
+  };
   let close = 0;
   for (const { start, end } of parts) {
     let wordFrom = start;
@@ -61,13 +71,74 @@ export function idsInProse(
         // The word ends before `at`, which begins no other word and is read again if it begins a tag.
         const to = at--;
         wordFrom = to;
-        if (letters === 0 || to - from > MAX_ID_CHARS) continue;
+        if (to - from > MAX_ID_CHARS) continue;
         const span = { start: from, end: trimmedEnd(text, from, to) };
-        if (isId(text.slice(span.start, span.end))) found.push(span);
+        if (letters > 0) {
+          if (isId(text.slice(span.start, span.end))) found.push(span);
+        } else if (sources.byId.has(text.slice(from, to)) && isMarked(text, span)) {
+          const plain = plainAt(from);
+          if (plain !== null && isMarked(plain, span)) found.push(span);
+        }
+      } else if (code >= MARKS.length && superscriptDigit(code) !== null) {
+        const from = at;
+        let number = '';
+        for (let digit = superscriptDigit(code); digit !== null && at < end; ) {
+          number += digit;
+          digit = superscriptDigit(text.charCodeAt(++at));
+        }
+        const to = at--;
+        if (sources.byId.has(number) && isNote(text, from) && plainAt(from) !== null)
+          found.push({ start: from, end: to });
       }
     }
   }
   return [...found, ...listedNumbers(text, parts.at(-1), sources)];
+}
+
+/** Longest list of numbers between marks, in UTF-16 code units. */
+const MAX_LIST_CHARS = 64;
+
+/** Whether a number stands alone or in a list between the marks of a citation: `[1]`, `[^1]`, `[1, 2]`, `【1†L2】`. */
+function isMarked(text: string, { start, end }: Span): boolean {
+  let from = start;
+  while (start - from < MAX_LIST_CHARS && isListPart(text, from - 1)) from--;
+  const open = text.charAt(from - 1) === '^' ? text.charAt(from - 2) : text.charAt(from - 1);
+  let to = end;
+  while (to - end < MAX_LIST_CHARS && isListPart(text, to)) to++;
+  const close = text.charAt(to);
+  return (open === '[' && close === ']') || (open === '【' && (close === '】' || close === '†'));
+}
+
+function isListPart(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return isAsciiDigit(code) || code === 0x20 || code === 0x2c || code === 0x3b;
+}
+
+/** The digit of `¹` and others; `null` = another character. */
+function superscriptDigit(code: number): string | null {
+  if (code >= 0x2070 && code <= 0x2079 && !(code > 0x2070 && code < 0x2074)) return String(code - 0x2070);
+  return code === 0xb9 ? '1' : code === 0xb2 || code === 0xb3 ? String(code - 0xb0) : null;
+}
+
+/** Letters that a word before a note has at least: `km²` and `x²` are units and powers. */
+const MIN_NOTED_LETTERS = 4;
+
+/** Whether a raised number marks a note: it follows a word, or a stop behind one. */
+function isNote(text: string, at: number): boolean {
+  let from = at;
+  while ('.,;:!?)"”’»'.includes(text.charAt(from - 1)) && from > 0) from--;
+  const stopped = from < at;
+  let letters = 0;
+  while (
+    letters < MIN_NOTED_LETTERS &&
+    from > 0 &&
+    isLetterOrDigit(text.charCodeAt(from - 1)) &&
+    !isAsciiDigit(text.charCodeAt(from - 1))
+  ) {
+    from--;
+    letters++;
+  }
+  return letters === MIN_NOTED_LETTERS || (stopped && letters > 0);
 }
 
 /** The numbers of sources behind a heading of sources, if the answer ends with them. */

@@ -24,6 +24,10 @@ describe('an id in prose', () => {
     ['in a line of sources', ['S1', 'S2'], 'It opened in 1937.\nSources: S1, S2', ['S1', 'S2']],
     ['a number in a last line of sources', ['1', '2'], 'It opened in 1937.\n\nSources: 1 and 2.', ['1', '2']],
     ['a number below a heading of sources', ['1', '2'], 'It opened in 1937.\n\n**Quellen:**\n1, 7\n', ['1']],
+    ['a number in the brackets of a link', ['1', '2'], 'It opened in 1937 [1](https://a.example).', ['1']],
+    ['numbers in brackets', ['1', '2'], 'It opened[1]. It closed [^2], later [1, 2].', ['1', '2', '1', '2']],
+    ['numbers in other brackets', ['1', '3'], 'It opened【1】 and closed【3†L12-L20】.', ['1', '3']],
+    ['raised numbers', ['1', '12'], 'It opened.¹ It closed later¹² and “burned”¹.', ['¹', '¹²', '¹']],
     ['invented', ['S1', 'S2'], 'It opened in 1937 (S12).', ['S12']],
     ['inside a claim', ['S1'], '<snippet id=S1>It opened in 1937, says S1.</snippet>', ['S1']],
     ['beside a citation', ['S1'], '<snippet id=S1>It opened.</snippet> See S1: and S1-', ['S1', 'S1']],
@@ -36,6 +40,10 @@ describe('an id in prose', () => {
   });
 
   it.each([
+    ['numbers in brackets that no source has', ['1', '2'], 'It opened [3], closed【4】 in 【x】 and later⁹.'],
+    ['numbers in code and behind a backslash', ['1', '2'], 'Take `[1]` and \\[2\\] and\n```\n[1](x) long¹\n```\nhere.'],
+    ['powers and units', ['2', '3'], 'It covers 17 km², 3 m³ and x² of E=mc².'],
+    ['other brackets', ['1', '2'], 'It (1) opened, {2} closed, <1> and [page 2], [1 to 2, and [2'],
     ['years', ['1', '2'], 'It opened in 1937 with 2 lanes.'],
     ['a line of sources before other text', ['1', '2'], 'Sources: 1, 2.\nIt opened in 1937.'],
     ['a last line of another heading', ['1', '2'], 'It opened in 1937.\nLanes: 2.'],
@@ -71,7 +79,7 @@ describe('an id in prose', () => {
   it('is found in linear time', () => {
     const sources = sourcesFromList([{ id: 'S1', text: 'x' }]);
     const parsed = (size: number) => {
-      const text = `<answer>${'S1 A_b-1:2 <b '.repeat(size)}\nSources:${' 1 and'.repeat(size)} 1</answer>`;
+      const text = `<answer>${'S1 A_b-1:2 <b [1 [1] `¹ '.repeat(size)}\nSources:${' 1 and'.repeat(size)} 1</answer>`;
       return { text, ...parseResponse(text, sources) };
     };
     expectLinear(
