@@ -28,6 +28,8 @@ const MAX_SOURCES_CHARS = 2_000_000;
 
 /** Fewest content words of a quotation that is checked: a shorter one is a term, a name or a title. */
 const MIN_WORDS = 5;
+/** Fewest words, content words among them, of a shorter one that is checked too: "we will not raise taxes this year". */
+const CLAUSE = { words: 7, content: 3 } as const;
 /** Characters that count as one word in scripts without spaces. */
 const CHARS_PER_WORD = 4;
 /** Least share of the longer words that begin with a capital letter in a title. */
@@ -184,7 +186,8 @@ function isChecked(text: string): boolean {
     if (unit > 0x7f && isLetterOrDigit(unit) && !isSpacedUnit(unit)) unspaced++;
   }
   const words = countContentTokens(text) - unspaced + unspaced / CHARS_PER_WORD;
-  return words >= MIN_WORDS && !text.includes('://') && !isTitle(text);
+  const isClause = words >= CLAUSE.content && (text.match(/\S+/g) ?? []).length >= CLAUSE.words;
+  return (words >= MIN_WORDS || isClause) && !text.includes('://') && !isTitle(text);
 }
 
 function isTitle(text: string): boolean {

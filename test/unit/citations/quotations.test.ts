@@ -81,6 +81,14 @@ describe('what differs', () => {
     expect(found(`It says: “${quote}” [S1].`)).toEqual([`${kind}: ${quote}`]);
   });
 
+  it('is told of a short one if it is a clause: 7 words, 3 of them content words', () => {
+    const sources = [{ id: 'S1', text: 'She said: We will not raise any taxes this year.' }];
+    expect(found('She said “we will not raise any taxes this year” [S1].', { sources })).toEqual([]);
+    const altered = 'we will now raise any taxes this year';
+    expect(found(`She said “${altered}” [S1].`, { sources })).toEqual([`altered: ${altered}`]);
+    expect(found('She said “we will raise the city taxes” [S1].', { sources })).toEqual([]);
+  });
+
   it('is nothing if another source has it: then it is misattributed', () => {
     expect(found(`It says: “${TRUE_QUOTE}” [S2].`)).toEqual([`misattributed: ${TRUE_QUOTE} (source 0)`]);
     expect(found(`It says: “${TRUE_QUOTE}” [S2][S1].`)).toEqual([]);
