@@ -12,4 +12,4 @@ export { type ClaimEvidence, gatherEvidence, lexicalSupport, type SourceSpan } f
 export { KNOWN_LANGUAGES } from './languages.ts';
 export { needsCitation } from './needs-citation.ts';
 export { type EvidenceIndex, indexSources, type SourceText } from './source-index.ts';
-export { LEXICAL_JUDGE_MODEL, supportVerdict } from './support-model.ts';
+export { isLexicalJudge, LEXICAL_JUDGE_MODEL, supportVerdict } from './support-model.ts';

@@ -93,6 +93,11 @@ export function supportFeatures(
 /** Name and version of the built-in lexical judge in results and judgment keys. Raise it if any answer changes. */
 export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-5';
 
+/** Whether a judgment is of the lexical judge, of this version or an earlier one. */
+export function isLexicalJudge(model: string | null): boolean {
+  return model?.startsWith('citeward-lexical-') === true;
+}
+
 /**
  * Logistic model fitted by `bench/lexical-judge.ts --fit` on the tuning part of four public development sets
  * (docs/concepts/lexical-judge.md). Each family of sets has equal weight, and the signs are constrained. Change the numbers

@@ -1,6 +1,6 @@
 /** Prints the rows and the summary of `citeward score`. */
 import type { ScoreDetails } from '../../../src/family/score.ts';
-import { LEXICAL_JUDGE_MODEL } from '../../../src/lexical/support-model.ts';
+import { isLexicalJudge } from '../../../src/lexical/support-model.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { countOf, durationText } from '../../shared/number-text.ts';
 import { remarksOfScore, remarksText } from '../../shared/remarks.ts';
@@ -127,7 +127,7 @@ export class ScoreSummary extends RowsSummary<ScoreResponse, 'recipe' | 'judge'>
     this.#mostVacuous = Math.max(this.#mostVacuous, vacuous);
     const isComposed = 'claims' in reply && reply.decided_by === 'components';
     if (isComposed && reply.details.own_positives === null) this.#unscaledRows++;
-    const isLexical = judgments.some(({ model }) => model === LEXICAL_JUDGE_MODEL);
+    const isLexical = judgments.some(({ model }) => isLexicalJudge(model));
     if (isLexical && 'claims' in reply && reply.claims.some((claim) => claim.unknown_language)) this.#unreadRows++;
     this.addName('recipe', recipeText(recipe));
     this.addReward(reward, reason);

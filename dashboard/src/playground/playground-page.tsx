@@ -1,6 +1,6 @@
 /** The playground: verifies the citations of a rollout and scores it. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { LEXICAL_JUDGE_MODEL } from '../../../src/lexical/support-model.ts';
+import { isLexicalJudge } from '../../../src/lexical/support-model.ts';
 import type { Readiness } from '../../../src/wire/health.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { callApi } from '../api/call.ts';
@@ -69,7 +69,7 @@ export function PlaygroundPage({ example }: { example: string }) {
 
 /** Whether the judge of requests that name none is the built-in one, which costs nothing. */
 function judgesByWords({ default_judge, judges }: Readiness): boolean {
-  return judges.some(({ name, model }) => name === default_judge && model === LEXICAL_JUDGE_MODEL);
+  return judges.some(({ name, model }) => name === default_judge && isLexicalJudge(model));
 }
 
 type DeskProps = {

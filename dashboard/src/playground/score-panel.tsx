@@ -1,7 +1,7 @@
 /** The result of `POST /v1/score`: reward, components, details, judgments and recipe. */
 
 import type { UnscoredReason } from '../../../src/family/score.ts';
-import { LEXICAL_JUDGE_MODEL } from '../../../src/lexical/support-model.ts';
+import { isLexicalJudge } from '../../../src/lexical/support-model.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { CallFailure } from '../api/call.ts';
 import { numberText, percentText, plural } from '../display/number-text.ts';
@@ -60,7 +60,7 @@ export function ScoreReport({ reply, milliseconds }: { reply: ScoreResponse; mil
   return (
     <>
       <RewardFigure reward={reward} reason={reason} range={recipe.reward_range} />
-      {judgments.some(({ model }) => model === LEXICAL_JUDGE_MODEL) && <StandInBadge />}
+      {judgments.some(({ model }) => isLexicalJudge(model)) && <StandInBadge />}
       {decided_by !== null && decided_by !== 'components' && (
         <p class="decided">
           Decided by <b>{decided_by.replaceAll('_', ' ')}</b>, regardless of the components.

@@ -1,5 +1,5 @@
 /** Says on pages of runs that the built-in judge made the rewards. */
-import { LEXICAL_JUDGE_MODEL } from '../../../src/lexical/index.ts';
+import { isLexicalJudge } from '../../../src/lexical/index.ts';
 import { runPath } from '../api/call.ts';
 import { useApi } from '../api/use-api.ts';
 import { StandInBadge } from '../display/stand-in-badge.tsx';
@@ -20,5 +20,5 @@ export function JudgedBy({ run, step }: { run: string; step?: string }) {
   );
   if (loaded.state !== 'loaded') return null;
   const judgments = loaded.value.rollouts.flatMap(({ detail }) => detail?.report?.judgments ?? []);
-  return judgments.some(({ model }) => model === LEXICAL_JUDGE_MODEL) ? <StandInBadge /> : null;
+  return judgments.some(({ model }) => isLexicalJudge(model)) ? <StandInBadge /> : null;
 }
