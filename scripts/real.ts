@@ -52,18 +52,24 @@ async function runEntries(entries: readonly Entry[]): Promise<number> {
   const start = (variables: Readonly<Record<string, string>>) =>
     startLocalWorker({ variables: { ALLOW_ANONYMOUS: 'true', ...variables }, deadline_ms: START_MS });
   // An entry that compares expressions starts the sandbox itself, on this port.
-  const port = await freePort();
+  const [port, classifierPort] = [await freePort(), await freePort()];
   const sandbox = { base_url: `http://127.0.0.1:${port}`, runtime: 'test-real', slots: 4 };
-  const WITH_SANDBOX = JSON.stringify({ backends: [], default_judge: null, sandbox });
+  // So does an entry that serves a classifier.
+  const classifier = {
+    ...{ name: 'tiny-classifier', kind: 'classifier', model: 'tiny', slots: 2, window_tokens: 256 },
+    ...{ base_url: `http://127.0.0.1:${classifierPort}/classify`, labels: ['entailment', 'neutral', 'contradiction'] },
+  };
+  const STARTED_LATER = JSON.stringify({ backends: [classifier], default_judge: null, sandbox });
   const [up, down] = await Promise.all([
-    start({ ALLOW_LEXICAL_JUDGE: 'true', WEBHOOK_ALLOW_LOOPBACK: 'true', BACKENDS: WITH_SANDBOX }),
+    start({ ALLOW_LEXICAL_JUDGE: 'true', WEBHOOK_ALLOW_LOOPBACK: 'true', BACKENDS: STARTED_LATER }),
     start({ BACKENDS }),
   ]);
   const found: Record<string, Report[string]> = {};
   try {
     for (const entry of entries) {
       const urls = { CITEWARD_URL: up.url, CITEWARD_DOWN_URL: down.url };
-      const ended = await runEntry(entry, { ...urls, CITEWARD_SANDBOX_PORT: String(port) });
+      const ports = { CITEWARD_SANDBOX_PORT: String(port), CITEWARD_CLASSIFIER_PORT: String(classifierPort) };
+      const ended = await runEntry(entry, { ...urls, ...ports });
       if (ended.failed) say(`FAILED ${entry.name}\n${ended.output}`);
       else found[entry.name] = ended.row;
       if (!ended.failed) console.log(`ok     ${entry.name}  ${ended.row.version}  ${ended.row.result}`);
