@@ -42,7 +42,13 @@ export function createCascade(name: string, tiers: readonly CascadeTier[], last:
       ];
       return { model, template: `${VERSION} ${digestJson(identities)}`, sampling: null };
     },
-    unsupported: (asking) => last.unsupported?.(asking) ?? unusualOptions(asking),
+    // No probability of a tier says that the sources deny a claim.
+    unsupported: (asking) => [
+      ...new Set([
+        ...(last.unsupported?.(asking) ?? unusualOptions(asking)),
+        ...(asking.contradiction === undefined ? [] : ['contradiction']),
+      ]),
+    ],
     context_tokens: contexts.length === 0 ? null : Math.min(...contexts),
     async judge(request, options) {
       const kind = classifiableKind(request.kind);

@@ -46,9 +46,16 @@ function stateOf(claim: VerifiedClaim, judged: JudgedClaims[number] | undefined)
   if (judged !== undefined && judged.support !== null) {
     const support = judged.support === 1 ? 'full' : judged.support > 0 ? 'partial' : 'none';
     const quote = judged.quote === 'unverified' ? '; the judge’s quote is not in a cited source' : '';
-    return { support, by: 'judge', text: `judged ${SUPPORT_NAMES[support].toLowerCase()}${quote}` };
+    const verdict = judged.contradicted === true ? 'contradicted by the source' : SUPPORT_NAMES[support].toLowerCase();
+    return { support, by: 'judge', text: `judged ${verdict}${quote}${lackingText(claim, judged)}` };
   }
   if (claim.evidence === undefined) return { support: 'unknown', by: 'parser', text: 'no cited text to compare' };
   const support = supportVerdict(claim.evidence.support);
   return { support, by: 'words', text: `${SUPPORT_NAMES[support].toLowerCase()}, estimated from word overlap` };
+}
+
+/** The words of the claim that its sources lack, if the judge names them. */
+function lackingText({ text, span }: VerifiedClaim, { unsupported }: JudgedClaims[number]): string {
+  if (unsupported === undefined) return '';
+  return `; not in the source: “${text.slice(unsupported.start - span.start, unsupported.end - span.start)}”`;
 }

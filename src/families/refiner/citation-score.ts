@@ -11,7 +11,7 @@ type CitationComposition =
       readonly value: number;
       readonly recall: number;
       readonly precision: number;
-      /** The statements and the citations that the two means are over. */
+      /** The statements, by their weights, and the citations that the two means are over. */
       readonly statements: number;
       readonly citations: number;
     }
@@ -21,13 +21,14 @@ type CitationComposition =
 /**
  * Recall is the mean over statements: the support of a cited one, 0 for an uncited one that needs a citation; other
  * uncited statements are left out (`exclude`) or count as 1 (`credit`, as in LongCite and dr-tulu). Precision is the
- * mean relevance over citations. `answer_f1` is the harmonic mean of the two; `claim_f1` the mean F1 of the same
- * statements. `precision_squared` is recall * precision^2, where an id that a claim repeats is one more citation that is
- * not relevant: of n sources, k guessed ids for a claim that one of them supports earn k / n * 1 / k^2 on average.
+ * mean relevance over citations. A contradicted claim counts as `contradiction` claims without support. `answer_f1` is
+ * the harmonic mean of the two; `claim_f1` the mean F1 of the same statements. `precision_squared` is recall *
+ * precision^2, where an id that a claim repeats is one more citation that is not relevant: of n sources, k guessed ids
+ * for a claim that one of them supports earn k / n * 1 / k^2 on average.
  */
 export function composeCitation(
   { citation, repeated_ids = 0 }: Pick<RefinerFacts, 'citation' | 'repeated_ids'>,
-  recipe: Pick<RefinerRecipe, 'citation_metric' | 'uncited_ok' | 'unverified_quote'>,
+  recipe: Pick<RefinerRecipe, 'citation_metric' | 'uncited_ok' | 'unverified_quote' | 'contradiction'>,
 ): CitationComposition {
   if (citation.status === 'unscored') return { status: 'unscored', reason: citation.reason };
   let statements = 0;
@@ -39,7 +40,7 @@ export function composeCitation(
   for (const statement of citation.observed) {
     const support = supportOf(statement, recipe);
     if (support === null) continue;
-    statements++;
+    statements += statement.cited && statement.contradicted === true ? (recipe.contradiction ?? 1) : 1;
     supportSum += support;
     f1Sum += f1Of(statement, support);
     if (statement.cited) {

@@ -55,6 +55,8 @@ const FIELDS = {
   citation_not_applicable: 'compose',
   unverified_quote: 'compose',
   finding_penalty: 'compose',
+  ask_contradiction: 'measure',
+  contradiction: 'compose',
 } as const;
 
 const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
@@ -121,6 +123,7 @@ const ASKED_FOR: ReadonlyMap<string, 'rubric' | 'citation'> = new Map([
   ['evidence', 'rubric'],
   ['judge_static', 'rubric'],
   ['verbatim_gate', 'citation'],
+  ['ask_contradiction', 'citation'],
 ]);
 
 export const refinerComposer = withVotes(
@@ -144,6 +147,7 @@ export const refinerComposer = withVotes(
       gaps: (before, after, changed) => [
         ...changed
           .filter((field) => field !== 'batch' || after.judging === 'batched')
+          .filter((field) => field !== 'ask_contradiction' || !before[field] !== !after[field])
           .filter((field) => field !== 'grammar' || (before.grammar ?? 'snippet') !== (after.grammar ?? 'snippet'))
           .map((field) => {
             const part = ASKED_FOR.get(field);

@@ -34,6 +34,9 @@ const citedFactSchema = z.strictObject({
   // One entry for each distinct cited id; false for an invented id.
   relevant: z.array(z.boolean()),
   quote: quoteSchema.exactOptional(),
+  // Only of a judge that was asked for contradictions: the sources deny the claim, and which part of it they lack.
+  contradicted: z.literal(true).exactOptional(),
+  unsupported: z.strictObject({ start: z.int().min(0), end: z.int().min(0) }).exactOptional(),
 });
 
 /** The reasons of `pricedFindings`. */

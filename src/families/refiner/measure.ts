@@ -73,5 +73,10 @@ function claimFact(planned: PlannedClaim, verdict: CitationVerdicts['claims'][nu
   });
   if (planned.support !== 'ask') return { cited: true, support: planned.support, relevant };
   if (verdict === undefined) throw new Error('measureRefiner: no verdict on a claim although the reply was checked');
-  return { cited: true, support: verdict.support, relevant, ...quoteFact(verdict.quote) };
+  const { support, quote, contradicted, unsupported } = verdict;
+  return {
+    ...{ cited: true, support, relevant, ...quoteFact(quote) },
+    ...(contradicted === undefined ? {} : { contradicted }),
+    ...(unsupported === undefined ? {} : { unsupported }),
+  };
 }

@@ -132,7 +132,7 @@ export function planRefiner(
       verified,
       answer,
       rubric: wanted('rubric') ? requestsOf(answer, question, sources, criteria, recipe) : 'not_needed',
-      citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims) : 'not_needed',
+      citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims, recipe) : 'not_needed',
     },
   };
 }
@@ -249,6 +249,7 @@ function citationsRequest(
   sources: SourceSet,
   parsed: ParsedResponse,
   claims: readonly PlannedClaim[],
+  { ask_contradiction = false }: RefinerRecipe,
 ): Ask<CitationsRequest> {
   const asked: JudgedClaim[] = [];
   for (const { claim, relevance } of claims) {
@@ -265,5 +266,6 @@ function citationsRequest(
     sources: judgedSources(sources),
     claims: asked,
     statements,
+    ...(ask_contradiction ? { asking: { contradiction: true } } : {}),
   };
 }

@@ -108,6 +108,21 @@ export const refinerRecipeSchema = z
           'text. The reward falls to 0 at most. Absent = findings cost nothing.',
       )
       .exactOptional(),
+    ask_contradiction: z
+      .boolean()
+      .describe(
+        'The judge also says which claims the cited sources contradict, and which words of a claim they lack: another ' +
+          'prompt, so other judgment keys. Absent = false.',
+      )
+      .exactOptional(),
+    contradiction: z
+      .number()
+      .min(1)
+      .max(WEIGHT_MAX)
+      .describe(
+        'A contradicted claim counts as so many unsupported ones in recall. Above 1 it needs ask_contradiction. Absent = 1.',
+      )
+      .exactOptional(),
     ...judgeOptionsField,
     ...termFields,
     ...voteFields,
@@ -123,6 +138,10 @@ export const refinerRecipeSchema = z
   .refine((recipe) => recipe.abstentions_need_no_citation !== true || recipe.own_positives_required === true, {
     path: ['abstentions_need_no_citation'],
     error: 'needs own_positives_required: true, or every answer may abstain; otherwise set it to false',
+  })
+  .refine(({ ask_contradiction, contradiction = 1 }) => contradiction === 1 || ask_contradiction === true, {
+    path: ['contradiction'],
+    error: 'needs ask_contradiction: true, because only then the judge says which claims are contradicted',
   })
   .refine(hasBatch, NO_BATCH)
   .refine(hasEvidence, NO_EVIDENCE);
@@ -144,7 +163,8 @@ export const REFINER_FORMULA = [
   '           with own_positives_required times own; with padding_lowers_citation times (1 - padding)',
   '           with abstentions_need_no_citation it is own where the answer cites nothing and only abstains, which is',
   '           then no fault under citations required; not in rows without own positives',
-  'recall   = mean support of the statements; precision = share of the citations that are relevant',
+  'recall   = mean support of the statements; precision = share of the citations that are relevant;',
+  '           with contradiction a contradicted claim counts so many times among the statements',
   'padding  = verdict on Off-Query Padding (0, 1, 2) / 2',
   "rubric'  = rubric * format (0 or 1) if gate_judge_score_with_format_bonus, else rubric",
   "base     = (1 - citation_weight) * rubric' + citation_weight * citation    if mix is convex",

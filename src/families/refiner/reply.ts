@@ -70,6 +70,13 @@ const claimReportSchema = z.strictObject({
   ),
   relevant: z.array(z.boolean().nullable()).describe('One entry for each id.'),
   quote: z.enum(['verified', 'unverified']).exactOptional(),
+  contradicted: z
+    .literal(true)
+    .exactOptional()
+    .describe('With ask_contradiction: the cited sources say otherwise; absent = they do not.'),
+  unsupported: spanSchema
+    .exactOptional()
+    .describe('With ask_contradiction: the words of the claim that no cited source states.'),
   findings: z.array(findingReasonSchema),
   unknown_language: z
     .literal(true)
@@ -116,6 +123,7 @@ export function refinerReplyWithOffsets(reply: RefinerReply, { response, inStrin
     claims: reply.claims.map((claim) => ({
       ...claim,
       span: response.span(claim.span),
+      ...(claim.unsupported === undefined ? {} : { unsupported: response.span(claim.unsupported) }),
       ids: claim.ids.map((id) => ({ ...id, span: response.span(id.span) })),
     })),
     statements: reply.statements.map((statement) => ({

@@ -1,4 +1,5 @@
 /** Lists a rollout's criteria, claims and statements with their verdicts. An unknown verdict is `null`. */
+import type { Claim } from '../../citations/types.ts';
 import type { Verification } from '../../citations/verify.ts';
 import type { RefinerFacts, StatementFact } from './facts.ts';
 import type { RefinerPlan } from './plan.ts';
@@ -53,15 +54,22 @@ function reportClaims(
       const relevant = planned.relevance.map((settled) => (settled === 'ask' ? null : settled));
       return { ...common, support: planned.support === 'ask' ? null : planned.support, relevant };
     }
-    return { ...common, ...judgedClaim(fact) };
+    return { ...common, ...judgedClaim(fact, planned.claim) };
   });
 }
 
 function judgedClaim(
-  fact: Extract<StatementFact, { cited: true }>,
-): Pick<RefinerReply['claims'][number], 'support' | 'relevant' | 'quote'> {
-  const { support, relevant, quote } = fact;
-  return { support, relevant: [...relevant], ...(quote === undefined ? {} : { quote }) };
+  { support, relevant, quote, contradicted, unsupported }: Extract<StatementFact, { cited: true }>,
+  { span, text }: Claim,
+): Pick<RefinerReply['claims'][number], 'support' | 'relevant' | 'quote' | 'contradicted' | 'unsupported'> {
+  // A claim whose text leaves out inner markup has other offsets than the response.
+  const isPlaced = unsupported !== undefined && span.end - span.start === text.length;
+  return {
+    ...{ support, relevant: [...relevant] },
+    ...(quote === undefined ? {} : { quote }),
+    ...(contradicted === undefined ? {} : { contradicted }),
+    ...(isPlaced ? { unsupported: { start: span.start + unsupported.start, end: span.start + unsupported.end } } : {}),
+  };
 }
 
 function reportStatements(plan: RefinerPlan, facts: RefinerFacts): RefinerReply['statements'] {

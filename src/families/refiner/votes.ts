@@ -51,7 +51,11 @@ function votedCriterion(facts: Known<CriterionFact>, ballot: Ballot, rule: Evide
   };
 }
 
-function votedStatement(facts: Known<StatementFact>, ballot: Ballot, rule: QuoteRule | null): StatementFact {
+function votedStatement(
+  facts: Known<StatementFact>,
+  ballot: Ballot,
+  rule: (QuoteRule & Pick<RefinerRecipe, 'contradiction'>) | null,
+): StatementFact {
   const [first, ...others] = facts;
   if (!first.cited) {
     const needs = [first, ...others].flatMap((one) => (one.cited ? [] : [one.needs_citation]));
@@ -61,5 +65,11 @@ function votedStatement(facts: Known<StatementFact>, ballot: Ballot, rule: Quote
   const supports = cited.map((one) => countedSupport(one, rule));
   const support = ballot.level(supports, SUPPORT);
   const relevant = inStep(mapKnown(cited, (one) => one.relevant)).map((votes) => ballot.yesNo(votes));
-  return { cited: true, support, relevant, ...sharedQuote(cited) };
+  const denials = mapKnown(cited, (one) => one.contradicted === true);
+  // A missing member leaves open what nothing but a weight depends on.
+  const isWeighed = (rule?.contradiction ?? 1) > 1;
+  const isMost = 2 * denials.filter((denies) => denies).length > denials.length;
+  const isDenied = support === 0 && (isWeighed ? ballot.yesNo(denials, { isFault: true }) : isMost);
+  const contradicted = isDenied ? { contradicted: true as const } : {};
+  return { cited: true, support, relevant, ...sharedQuote(cited), ...contradicted };
 }

@@ -75,11 +75,15 @@ const templates = createRecentlyUsed<string>({ entries: 64, size: 1024 * 1024 })
  * Identifies what a kind asks and how its reply is read; part of every key of this kind, and of no other.
  * SHA-256 (hex) of the RFC 8785 JSON of its `templateSource()`.
  */
-export function templateOf(kind: JudgmentKind, { template, evidence }: Asking = {}): string {
-  const name = JSON.stringify([kind, template, evidence]);
+export function templateOf(kind: JudgmentKind, { template, evidence, contradiction }: Asking = {}): string {
+  const name = JSON.stringify([kind, template, evidence, contradiction]);
   const known = templates.get(name);
   if (known !== undefined) return known;
-  const words = { ...(template === undefined ? {} : { template }), ...(evidence === undefined ? {} : { evidence }) };
+  const words = {
+    ...(template === undefined ? {} : { template }),
+    ...(evidence === undefined ? {} : { evidence }),
+    ...(contradiction === undefined ? {} : { contradiction }),
+  };
   const digest = digestJson(kindOf(kind).templateSource(words));
   templates.add(name, digest, name.length);
   return digest;

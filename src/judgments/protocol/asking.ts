@@ -25,6 +25,8 @@ export type Asking = {
   readonly template?: string | OwnTemplate;
   /** Of the kind `rubric`: the judge quotes the answer for each score above 0. Usually not. */
   readonly evidence?: 'quote';
+  /** Of the kind `citations`: the judge also says which claims the cited sources contradict. Usually not. */
+  readonly contradiction?: true;
 };
 
 /** The template of every kind that has no other. */
@@ -58,10 +60,12 @@ export function unusualOptions({
   temperature = 0,
   template = USUAL_TEMPLATE,
   evidence,
+  contradiction,
 }: Asking): readonly string[] {
   return [
     ...(template === USUAL_TEMPLATE ? [] : [typeof template === 'string' ? `template ${template}` : OWN_TEMPLATE]),
     ...(evidence === undefined ? [] : [`evidence ${evidence}`]),
+    ...(contradiction === undefined ? [] : ['contradiction']),
     ...(thinking === 'off' ? [] : [`thinking ${JSON.stringify(thinking)}`]),
     ...(temperature === 0 ? [] : [`temperature ${temperature}`]),
   ];

@@ -80,6 +80,13 @@ function obtain(judge: Judge, request: JudgmentRequest, options: Partial<ObtainO
 }
 
 describe('which tier decides', () => {
+  test('refuses what no probability can say: which claims the sources contradict', () => {
+    const last: Judge = { ...model(), unsupported: () => [] };
+    const cascade = createCascade('cheap', [{ judge: nli(), band: [0.2, 0.8] }], last);
+    expect(cascade.unsupported?.({ contradiction: true })).toEqual(['contradiction']);
+    expect(cascade.unsupported?.({})).toEqual([]);
+  });
+
   test('the classifier what is outside its band, the model the rest; each claim says which', async () => {
     const [ofNli, ofModel]: [string[], string[]] = [[], []];
     const cascade = createCascade('cheap', [{ judge: nli(ofNli), band: [0.2, 0.8] }], model(ofModel));

@@ -165,7 +165,7 @@ describe('gaps in the facts', () => {
       const change = recipeChange(recipe, changed);
       expect(change.ok && change.fields.map(({ kind }) => kind)).toEqual(['measure']);
     }
-    expect(changedMeasureFields()).toHaveLength(24);
+    expect(changedMeasureFields()).toHaveLength(25);
   });
 
   it('are filled by facts measured for the other recipe', () => {
@@ -197,6 +197,7 @@ function changedMeasureFields(): [Recipe, Recipe][] {
     memory_limit_mb: [64],
     judge_static: [false],
     verbatim_gate: [false],
+    ask_contradiction: [true],
     template: ['healthbench-1'],
     evidence: ['quote'],
     outcome_template: ['aa-lcr-1'],

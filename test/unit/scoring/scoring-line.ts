@@ -20,6 +20,7 @@ export function judgeThat(name: string, answer: Answer): { choice: JudgeChoice; 
     name,
     model: name,
     identityFor: () => ({ model: name, template: 't', sampling: null }),
+    unsupported: () => [],
     context_tokens: null,
     async judge(request) {
       asked.push(request);

@@ -5,7 +5,9 @@
  */
 import * as z from 'zod';
 import { gatherEvidence, indexSources, needsCitation, supportVerdict } from '../../../lexical/index.ts';
+import type { Span } from '../../../text/span.ts';
 import { dataBlock } from '../../../text/untrusted.ts';
+import type { Asking } from '../../protocol/asking.ts';
 import { blockTokens, type EntryTokens, fitEntries } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -36,6 +38,7 @@ export type CitationsRequest = Evidence & {
   readonly kind: 'citations';
   readonly claims: readonly JudgedClaim[];
   readonly statements: readonly JudgedStatement[];
+  readonly asking?: Asking;
 };
 
 /** How far the cited sources together support a claim: none, partial, full. */
@@ -58,6 +61,10 @@ export type CitationVerdicts = {
     readonly score?: number;
     /** The tier of the cascade that decided, from 0. Absent: one judge did. */
     readonly tier?: number;
+    /** The cited sources say the opposite; only if the judge was asked about it, and without support. */
+    readonly contradicted?: true;
+    /** The part of the claim's text that the sources lack, in UTF-16 code units; only if the judge was asked about it. */
+    readonly unsupported?: Span;
   }[];
   readonly statements: readonly { readonly statement: number; readonly needs_citation: boolean }[];
 };
@@ -77,22 +84,51 @@ const TEXTS = {
   ].join('\n'),
 } as const;
 
+/** The task of a judge that also says which claims the sources contradict. */
+const CONTRADICTION_TEXTS = {
+  citationsTask: [
+    'TASK: check each numbered claim against the sources that it cites, and each numbered statement for whether it needs a',
+    'citation.',
+    'For each claim give, in this order: "reason"; "quote", the shortest passage of a cited source, copied word for word,',
+    'that supports or contradicts the claim, or "" if there is none; "unsupported", the words of the claim that no cited',
+    'source states, copied word for word from the claim, or "" if there are none; "support", "full" if the cited sources',
+    'together state everything the claim says, "partial" if they state part of it and deny nothing, "contradicted" if they',
+    'say otherwise: another number, date or name, or the opposite, "none" if they say neither; "relevant", one true or',
+    'false for each cited source in the order listed: whether that source helps to support the claim.',
+    'What a source does not mention is not contradicted.',
+    'For each statement give "reason", then "needs_citation": true if it asserts a fact about the world that a reader would',
+    'want to check, false for transitions, opinions marked as such, summaries of the cited claims, and remarks about what',
+    'the sources do or do not say.',
+  ].join('\n'),
+} as const;
+
+const textsOf = ({ contradiction }: Asking = {}) => (contradiction === undefined ? TEXTS : CONTRADICTION_TEXTS);
+
 const QUOTE_TOKENS = 110;
 
-const SUPPORT: Readonly<Record<'full' | 'partial' | 'none', Support>> = { full: 1, partial: 0.5, none: 0 };
+const SUPPORT = { full: 1, partial: 0.5, none: 0, contradicted: 0 } as const satisfies Record<string, Support>;
+const SUPPORT_WORDS = ['full', 'partial', 'none'] as const;
+const CONTRADICTION_WORDS = ['full', 'partial', 'contradicted', 'none'] as const;
 
 /** Key of a claim in prompt and reply: `k1`…`kn` in the order of the request. */
 const claimKey = (position: number): string => `k${position + 1}`;
 /** Key of a statement in prompt and reply: `u1`…`un` in the order of the request. */
 const statementKey = (position: number): string => `u${position + 1}`;
 
-function replySchema({ claims, statements }: Pick<CitationsRequest, 'claims' | 'statements'>): JsonSchema {
+function replySchema({
+  claims,
+  statements,
+  asking: { contradiction } = {},
+}: Pick<CitationsRequest, 'claims' | 'statements' | 'asking'>): JsonSchema {
+  const copied: JsonSchema = { type: 'string', maxLength: MAX_QUOTE_CHARS };
+  const support = contradiction === undefined ? SUPPORT_WORDS : CONTRADICTION_WORDS;
   const ofClaims = claims.map(({ sources }, position): [string, JsonSchema] => [
     claimKey(position),
     exactObject({
       reason: REASON_SCHEMA,
-      quote: { type: 'string', maxLength: MAX_QUOTE_CHARS },
-      support: { type: 'string', enum: ['full', 'partial', 'none'] },
+      quote: copied,
+      ...(contradiction === undefined ? {} : { unsupported: copied }),
+      support: { type: 'string', enum: [...support] },
       relevant: { type: 'array', items: { type: 'boolean' }, minItems: sources.length, maxItems: sources.length },
     }),
   ]);
@@ -103,21 +139,23 @@ function replySchema({ claims, statements }: Pick<CitationsRequest, 'claims' | '
   return exactObject(Object.fromEntries([...ofClaims, ...ofStatements]));
 }
 
-function newClaimReply(sources: number) {
+function newClaimReply(sources: number, asksContradiction: boolean) {
   return z.strictObject({
     reason: z.string(),
     quote: z.string(),
-    support: z.enum(['full', 'partial', 'none']),
+    unsupported: asksContradiction ? z.string() : z.undefined().optional(),
+    support: z.enum(asksContradiction ? CONTRADICTION_WORDS : SUPPORT_WORDS),
     relevant: z.array(z.boolean()).length(sources),
   });
 }
 
-/** Schemas by the number of cited sources, which is limited. */
-const claimReplies = new Map<number, ReturnType<typeof newClaimReply>>();
+/** Schemas by the number of cited sources, which is limited, and by the question. */
+const claimReplies = new Map<string, ReturnType<typeof newClaimReply>>();
 
-function claimReply(sources: number): ReturnType<typeof newClaimReply> {
-  const known = claimReplies.get(sources) ?? newClaimReply(sources);
-  claimReplies.set(sources, known);
+function claimReply(sources: number, { contradiction }: Asking = {}): ReturnType<typeof newClaimReply> {
+  const name = `${sources} ${contradiction ?? ''}`;
+  const known = claimReplies.get(name) ?? newClaimReply(sources, contradiction !== undefined);
+  claimReplies.set(name, known);
   return known;
 }
 
@@ -137,21 +175,22 @@ function furtherSources({ sources }: JudgedClaim): number {
   return Math.max(sources.length - USUAL_SOURCES, 0);
 }
 
-function claimReplyTokens(claim: JudgedClaim): number {
-  return REASON_TOKENS + QUOTE_TOKENS + VERDICT_TOKENS + furtherSources(claim) * RELEVANT_TOKENS;
+function claimReplyTokens(claim: JudgedClaim, { contradiction }: Asking = {}): number {
+  const copied = contradiction === undefined ? QUOTE_TOKENS : 2 * QUOTE_TOKENS;
+  return REASON_TOKENS + copied + VERDICT_TOKENS + furtherSources(claim) * RELEVANT_TOKENS;
 }
 
-function maxReplyTokens({ claims, statements }: CitationsRequest): number {
-  const ofClaims = claims.reduce((sum, claim) => sum + claimReplyTokens(claim), 0);
+function maxReplyTokens({ claims, statements, asking }: CitationsRequest): number {
+  const ofClaims = claims.reduce((sum, claim) => sum + claimReplyTokens(claim, asking), 0);
   return ofClaims + statements.length * STATEMENT_REPLY_TOKENS + VERDICT_TOKENS;
 }
 
 /** The tokens of the claims, then of the statements. */
-function tokensOfEntries({ claims, statements }: CitationsRequest): EntryTokens[] {
+function tokensOfEntries({ claims, statements, asking }: CitationsRequest): EntryTokens[] {
   return [
     ...claims.map((claim) => ({
       prompt: blockTokens(claim.text) + furtherSources(claim) * SOURCE_NAME_TOKENS,
-      reply: claimReplyTokens(claim),
+      reply: claimReplyTokens(claim, asking),
     })),
     ...statements.map(({ text }) => ({ prompt: blockTokens(text), reply: STATEMENT_REPLY_TOKENS })),
   ];
@@ -197,11 +236,12 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
   kind: 'citations',
   answeredBy: 'reader',
   dependsOnParser: true,
-  templateSource: () =>
+  templateSource: (asking = {}) =>
     readingTemplate(
-      { system: EVIDENCE_SYSTEM, ...TEXTS },
+      { system: EVIDENCE_SYSTEM, ...textsOf(asking) },
       {
         citations: replySchema({
+          asking,
           claims: [{ claim: 0, text: 't', sources: [0] }],
           statements: [{ statement: 0, text: 't' }],
         }),
@@ -220,6 +260,8 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
         ]),
         score: z.number().min(0).max(1).exactOptional(),
         tier: positionSchema.exactOptional(),
+        contradicted: z.literal(true).exactOptional(),
+        unsupported: z.strictObject({ start: positionSchema, end: positionSchema }).exactOptional(),
       }),
     ),
     statements: z.array(z.strictObject({ statement: positionSchema, needs_citation: z.boolean() })),
@@ -229,7 +271,7 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
   prompt(request) {
     return {
       messages: evidenceMessages(request, (nonce) => [
-        TEXTS.citationsTask,
+        textsOf(request.asking).citationsTask,
         ...request.claims.map(({ text, sources }, n) => {
           const cites = sources.map((source) => `source ${source + 1}`).join(', ');
           return dataBlock('claim', nonce, { key: claimKey(n), cites }, text);
@@ -242,7 +284,9 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
   },
 
   readReply(request, reply) {
-    const ofClaims = request.claims.map(({ sources }, n) => [claimKey(n), claimReply(sources.length)] as const);
+    const ofClaims = request.claims.map(
+      ({ sources }, n) => [claimKey(n), claimReply(sources.length, request.asking)] as const,
+    );
     const ofStatements = request.statements.map((_, n) => [statementKey(n), statementReply] as const);
     const members = replyMembers.safeParse(reply);
     if (!members.success) return wrongShape(members.error);
@@ -260,11 +304,19 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
       ok: true,
       verdicts: {
         kind: 'citations',
-        claims: request.claims.map(({ claim, sources }, n) => {
-          const { support, relevant, quote } = entryOf(claims.entries, claimKey(n));
+        claims: request.claims.map(({ claim, text, sources }, n) => {
+          const { support, relevant, quote, unsupported = '' } = entryOf(claims.entries, claimKey(n));
           const place = quotes.locate(quote, sources);
           const isProofless = place === 'absent' && SUPPORT[support] > 0;
-          return { claim, support: SUPPORT[support], relevant, quote: isProofless ? 'unverified' : place };
+          const start = support === 'full' ? -1 : text.indexOf(unsupported);
+          return {
+            claim,
+            support: SUPPORT[support],
+            relevant,
+            quote: isProofless ? 'unverified' : place,
+            ...(support === 'contradicted' ? { contradicted: true as const } : {}),
+            ...(start === -1 || unsupported === '' ? {} : { unsupported: { start, end: start + unsupported.length } }),
+          };
         }),
         statements: request.statements.map(({ statement }, n) => ({
           statement,
