@@ -50,3 +50,13 @@ it('finds each phrase at the start of a word, whatever is beside it', () => {
     { numRuns: 2_000 },
   );
 });
+
+it('names the marks that a server without a parser leaves in an answer of gpt-oss', () => {
+  const text = '<|start|>assistant<|channel|>final<|message|>The Aare is 288 km long【1†L2】.<|return|>';
+  expect(suspectedInjections(text, 0, text.length).map(({ start, end }) => text.slice(start, end))).toEqual([
+    '<|start|>',
+    '<|channel|>',
+    '<|message|>',
+    '<|return|>',
+  ]);
+});
