@@ -16,6 +16,7 @@ import { useApi } from '../api/use-api.ts';
 import { numberText, plural } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { JudgeChecksCard } from './judge-checks-card.tsx';
+import { stepHref } from './place.ts';
 
 /** Rollouts of the last steps that are watched at once; the Worker reads some thousand in a second. */
 const WATCHED_ROLLOUTS = 50_000;
@@ -103,6 +104,7 @@ function AlertItem({ run, alert, sharedPaying }: AlertItemProps) {
                 ` (${numberText(reward)}${reference === null ? '' : `; ${numberText(reference)} by the reference`})`}
             </>
           ))}
+          . <a href={stepHref(run, String(alert.until))}>All answers of step {alert.until}</a>
         </p>
       )}
     </li>
