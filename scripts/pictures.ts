@@ -58,7 +58,10 @@ function pictures(trained: string): readonly Picture[] {
         await page.goto(`/#/runs/${trained}`);
         const alerts = page.getByRole('region', { name: 'Alerts' });
         await alerts.getByText('reference gap').waitFor();
-        await alerts.getByRole('link', { name: /^All answers of step \d+$/ }).first().waitFor();
+        await alerts
+          .getByRole('link', { name: /^All answers of step \d+$/ })
+          .first()
+          .waitFor();
         // Two alerts say enough; all of them would be a large picture.
         return [alerts.getByRole('heading'), ...(await alerts.getByRole('listitem').all()).slice(0, 2)];
       },

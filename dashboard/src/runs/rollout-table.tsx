@@ -107,7 +107,7 @@ function useLinkKeys(table: { readonly current: HTMLTableElement | null }): void
       if (by === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
       if (activeElement?.matches('input, select, textarea') === true) return;
       const links = [...(table.current?.querySelectorAll<HTMLAnchorElement>('th.place-id a') ?? [])];
-      const at = links.findIndex((link) => link === activeElement);
+      const at = links.findIndex((link) => link.matches(':focus'));
       const next = links[at === -1 ? 0 : at + by];
       next?.focus();
       next?.scrollIntoView({ block: 'nearest' });
