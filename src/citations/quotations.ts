@@ -1,7 +1,7 @@
 /**
  * Checks the quotations of an answer without a judge: a cited source must contain them. White space, case, quotation
  * marks, punctuation and what copying changes (text/quote-fold.ts) are no difference, and an ellipsis or a word in square
- * brackets stands for any text. Words, digits and their borders are compared exactly.
+ * brackets may replace any text. Words, digits and their borders are compared exactly.
  *
  * A quotation that no claim cites is compared with all sources. The question and the titles of sources may be quoted,
  * too. Short quotations are terms or names, and quotations Like This One are titles: neither is checked.

@@ -162,7 +162,7 @@ async function readinessOf(url: URL): Promise<FoundWorker> {
   }
 }
 
-/** Lets each judge answer a question that nobody has asked before, so that no stored judgment answers it. */
+/** Asks each judge a new question: a stored judgment would hide that the judge has failed since. */
 async function* onJudges(client: Pick<RowClient, 'score'>, judges: readonly string[]): AsyncGenerator<Check> {
   for (const judge of judges) {
     const began = performance.now();
