@@ -39,15 +39,15 @@ export type CreditedClaims<Score, Facts> = {
  * not decide the reward.
  *
  * @param parts What each statement adds to `value`, in order.
- * @param value The score of which they are parts, before the recipe's factors.
+ * @param value The score of which they are parts, before the recipe's factors; `null` = there is none, so no shares.
  */
 export function sharesOfCitation(
   { decided_by, components }: BaseScore,
   parts: readonly number[],
-  value: number,
+  value: number | null,
 ): readonly number[] {
-  const contribution = components['citation']?.contribution ?? 0;
-  if (decided_by !== 'components' || value === 0) return [];
+  const contribution = components['citation']?.contribution ?? null;
+  if (decided_by !== 'components' || contribution === null || value === null || value === 0) return [];
   return parts.map((part) => (contribution * part) / value);
 }
 

@@ -61,7 +61,7 @@ export function closestSentence(
   to: number,
 ): Closest {
   const { bestWeight, totalWeight } = scan;
-  // No sentence weighs more than the best window, which stands for it. A number and its unit weigh 4 at most.
+  // No sentence weighs more than the best window, so its weight is the bound. A number and its unit weigh 4 at most.
   const least = Math.min(CLOSE * totalWeight, CLOSE_WITHOUT_NUMBER * (totalWeight - 4));
   if (bestWeight < least) return sayingNothingElse(bestWeight);
   const numbers = comparedNumbers(terms, scan);

@@ -164,6 +164,31 @@ describe('doctor', () => {
     expect(fault?.['hint']).toContain('troubleshooting.md');
   });
 
+  test.each([
+    [3600, 'FAIL  clock: differs by 3600 s'],
+    [0, 'ok    clock: differs by'],
+    [null, null],
+  ])('compares the clock with a Worker whose date is %s s behind', async (behind, line) => {
+    const ready = {
+      ...{ status: 'ready', reason: null, stores: [], warnings: [], default_judge: null, judges: [] },
+      ...{ default_generator: null, generators: [], sandbox: null },
+    };
+    const worker = createServer((_request, response) => {
+      if (behind === null) response.sendDate = false;
+      else response.setHeader('date', new Date(Date.now() - behind * 1000).toUTCString());
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(ready));
+    });
+    await new Promise<void>((done) => worker.listen(0, '127.0.0.1', done));
+    const address = worker.address();
+    if (address === null || typeof address === 'string') throw new Error('the Worker has no port');
+    const { code, stdout } = await citeward('doctor', '--url', `http://127.0.0.1:${address.port}`);
+    worker.close();
+    // A machine that needs some seconds for a reply moves the difference by as many.
+    if (line === null) expect(stdout).not.toContain('clock');
+    else expect(stdout.replaceAll(/36\d\d s/g, '3600 s')).toContain(line);
+    expect(code, stdout).toBe(behind === 3600 ? 1 : 0);
+  });
+
   test('names a Worker that does not answer, and what is to be started', async () => {
     const ended = await citeward('doctor', '--url', 'http://127.0.0.1:9');
     expect(ended.code).toBe(1);

@@ -11,13 +11,13 @@ const MAX_REQUESTS = 1_000;
 export function DeleteRun({ run }: { run: string }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isDeleting, setDeleting] = useState(false);
-  const [failure, setFailure] = useState<CallFailure | null>(null);
+  const [left, setLeft] = useState<Left>('nothing');
   const remove = async (): Promise<void> => {
     setDeleting(true);
-    const failed = await deleted(run);
+    const after = await deleted(run);
     setDeleting(false);
-    setFailure(failed);
-    if (failed === null) location.hash = hrefOf('runs');
+    setLeft(after);
+    if (after === 'nothing') location.hash = hrefOf('runs');
   };
   return (
     <>
@@ -30,7 +30,8 @@ export function DeleteRun({ run }: { run: string }) {
           Its rollouts, reports and stored text are deleted for good. Its judgments are kept, so scoring the same
           answers again needs no judge.
         </p>
-        {failure !== null && <ProblemNotice failure={failure} retry={remove} />}
+        {left === 'a part' && <p role="alert">The run is hidden, but a part of it is left: delete it again.</p>}
+        {typeof left === 'object' && <ProblemNotice failure={left} retry={remove} />}
         <div class="actions">
           <button type="button" onClick={() => dialog.current?.close()}>
             Keep it
@@ -44,12 +45,14 @@ export function DeleteRun({ run }: { run: string }) {
   );
 }
 
-/** @returns why a part is left; `null` = all of it is deleted. */
-async function deleted(run: string): Promise<CallFailure | null> {
+/** What a deletion leaves, or why it failed. */
+type Left = 'nothing' | 'a part' | CallFailure;
+
+async function deleted(run: string): Promise<Left> {
   for (let request = 0; request < MAX_REQUESTS; request++) {
     const reply = await callApi<RunDeletion>(runPath(run), { method: 'DELETE' });
     if (!reply.ok) return reply.failure;
-    if (reply.value.complete) return null;
+    if (reply.value.complete) return 'nothing';
   }
-  return { kind: 'unreachable' };
+  return 'a part';
 }

@@ -10,5 +10,5 @@ import type { DrTuluScore } from './reply.ts';
  * belongs to no claim.
  */
 export function drTuluClaimShares(facts: DrTuluFacts, recipe: DrTuluRecipe, score: DrTuluScore): readonly number[] {
-  return sharesOfCitation(score, statementParts(facts, recipe), score.components.citation.value ?? 0);
+  return sharesOfCitation(score, statementParts(facts, recipe), score.components.citation.value);
 }

@@ -127,7 +127,7 @@ describe('the shares of a reward', () => {
         rubric: { status: 'scored', observed: criteria },
       });
       const { score, shares, entries } = dividedFacts(facts, recipe);
-      expect(sumOf(entries?.map(({ share }) => share) ?? [])).toBe(score.reward ?? 0);
+      expect(entries === null ? null : sumOf(entries.map(({ share }) => share))).toBe(score.reward);
       if (shares.some((share) => share > 0)) paid++;
     }
     expect(paid).toBeGreaterThan(5);
@@ -149,7 +149,7 @@ describe('the shares of a reward', () => {
     // R = 3 / 4, P = 2 / 3: (r P^2 + 2 p R P) / 3 with p = 1 / 3 each.
     const { shares, score } = dividedFacts(facts, { ...ONLY_CITATION, citation_metric: 'precision_squared' });
     expect(shares[0]).toBeCloseTo((0.5 * (4 / 9) + 2 * (1 / 3) * 0.75 * (2 / 3)) / 3, 14);
-    expect(sumOf(shares)).toBeCloseTo(score.reward ?? 0, 14);
+    expect(sumOf(shares)).toBeCloseTo(score.reward ?? Number.NaN, 14);
   });
 
   it('scale with the factors of refiner-guarded, and leave rubric and penalties to the answer', () => {
