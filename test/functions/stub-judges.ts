@@ -25,7 +25,7 @@ declare module 'vitest' {
 }
 
 /** Long enough for a whole reply of the stub, short enough for one that never comes. */
-const DEADLINE_MS = 1_000;
+const DEADLINE_MS = 3_000;
 
 /** Where the stub behaves so. @param own keeps the caller's requests apart from all others. */
 export function stubUrl(behaviour: StubBehaviour, own?: string): string {
