@@ -6,4 +6,12 @@
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();
+
+// Node 22 calls SQLite experimental on standard error, where `serve` writes JSON lines. Other warnings are kept.
+const warn = process.listeners('warning');
+process.removeAllListeners('warning');
+process.on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') for (const listener of warn) listener(warning);
+});
+
 await import('./dispatch.ts');

@@ -23,6 +23,13 @@ export type Entry = {
 
 export const ENTRIES: readonly Entry[] = [
   {
+    name: 'install',
+    package: 'pip',
+    oldestMinor: 10,
+    download: '60 MB on disk, a minute; Node 22 and 24 and workerd, 350 MB for each run',
+    page: 'docs/guides/serve.md',
+  },
+  {
     name: 'verl',
     package: 'verl',
     oldestMinor: 10,
