@@ -6,25 +6,31 @@ import { isAsciiDigit, isAsciiLetter, isLetterOrDigit, isSpace, LESS_THAN, SLASH
 import type { Span } from '../text/span.ts';
 import { withoutCode } from './code.ts';
 import { idRecogniser, MAX_ID_CHARS } from './id-forms.ts';
+import { encloses, firstUrl, isOpeningBracket } from './links.ts';
 import { isSourcesHeading } from './references.ts';
 import type { Claim, SourceSet } from './types.ts';
+import { citedSource } from './url-ids.ts';
 
 /** `indexOf` found nothing. */
 const NONE = -1;
 
 const DIGIT = 0x30;
-/** The units where something may begin: `<`, digits and `_`. One look-up dismisses all others. */
+const COLON = 0x3a;
+const DAGGER = 0x2020;
+/** The units where something may begin: `<`, digits, `_` and the colon of an address. One look-up dismisses all others. */
 const MARKS = new Uint8Array(128);
 MARKS[LESS_THAN] = LESS_THAN;
 MARKS.fill(DIGIT, DIGIT, DIGIT + 10);
 MARKS[0x5f] = DIGIT;
+MARKS[COLON] = COLON;
 
 /**
  * The ids in the text of an answer outside the markup of its claims, in time linear in its length.
  *
- * An id is a word with a letter, and a digit or `_`, that is the id of a source, or has the form of one (id-forms.ts). A
- * number of a source is one only between marks that no grammar read, as in `[1](…)` and `【1】`, raised behind a word
- * (`bridge¹`), and in a last line such as `Sources: 1, 2.`, because years and counts are none.
+ * An id is a word with a letter, and a digit or `_`, that is the id of a source, or has the form of one (id-forms.ts), or
+ * the address of a source whose id is one. A number of a source is one only between marks that no grammar read, as in
+ * `[1](…)` and `【1】`, behind a word for a source (`document 1`), raised behind a word (`bridge¹`), and in a last line
+ * such as `Sources: 1, 2.`, because years and counts are none.
  *
  * @param answer the content of the answer.
  * @param references places in it that define sources.
@@ -61,6 +67,14 @@ export function idsInProse(
           if (close > at && close < end) at = close;
         }
         wordFrom = at + 1;
+      } else if (mark === COLON) {
+        if (!text.startsWith('//', at + 1)) continue;
+        const from = at - (text.charAt(at - 1).toLowerCase() === 's' ? 5 : 4);
+        const url = from < start ? null : firstUrl(text.slice(from, Math.min(end, from + MAX_URL_CHARS)));
+        if (url === null || !text.startsWith(url, from) || citedSource(sources, url) === null) continue;
+        if (plainAt(from) !== null) found.push({ start: from, end: from + url.length });
+        at = from + url.length - 1;
+        wordFrom = at + 1;
       } else if (mark === DIGIT) {
         // Few words have a digit or `_`: only theirs are read, from their beginning.
         let from = at;
@@ -75,9 +89,9 @@ export function idsInProse(
         const span = { start: from, end: trimmedEnd(text, from, to) };
         if (letters > 0) {
           if (isId(text.slice(span.start, span.end))) found.push(span);
-        } else if (sources.byId.has(text.slice(from, to)) && isMarked(text, span)) {
+        } else if (sources.byId.has(text.slice(from, to)) && isMarkedOrNamed(text, span)) {
           const plain = plainAt(from);
-          if (plain !== null && isMarked(plain, span)) found.push(span);
+          if (plain !== null && isMarkedOrNamed(plain, span)) found.push(span);
         }
       } else if (code >= MARKS.length && superscriptDigit(code) !== null) {
         const from = at;
@@ -95,6 +109,19 @@ export function idsInProse(
   return [...found, ...listedNumbers(text, parts.at(-1), sources)];
 }
 
+/** Longest address of a source, in UTF-16 code units. */
+const MAX_URL_CHARS = 2048;
+
+/** Words for a source before its number, in lower case. */
+const SOURCE_WORDS = /(?:^|[^a-z])(?:sources?|doc(?:ument)?s?|snippets?|passages?|citations?|references?|quellen?) #?$/;
+/** How far a word for a source reaches back, in UTF-16 code units. */
+const MAX_SOURCE_WORD_CHARS = 14;
+
+function isMarkedOrNamed(text: string, span: Span): boolean {
+  const before = text.slice(Math.max(0, span.start - MAX_SOURCE_WORD_CHARS), span.start);
+  return isMarked(text, span) || SOURCE_WORDS.test(before.toLowerCase());
+}
+
 /** Longest list of numbers between marks, in UTF-16 code units. */
 const MAX_LIST_CHARS = 64;
 
@@ -102,11 +129,11 @@ const MAX_LIST_CHARS = 64;
 function isMarked(text: string, { start, end }: Span): boolean {
   let from = start;
   while (start - from < MAX_LIST_CHARS && isListPart(text, from - 1)) from--;
-  const open = text.charAt(from - 1) === '^' ? text.charAt(from - 2) : text.charAt(from - 1);
+  const open = text.charCodeAt(text.charAt(from - 1) === '^' ? from - 2 : from - 1);
   let to = end;
   while (to - end < MAX_LIST_CHARS && isListPart(text, to)) to++;
-  const close = text.charAt(to);
-  return (open === '[' && close === ']') || (open === '【' && (close === '】' || close === '†'));
+  const close = text.charCodeAt(to);
+  return isOpeningBracket(open) && (encloses(open, close) || close === DAGGER);
 }
 
 function isListPart(text: string, at: number): boolean {

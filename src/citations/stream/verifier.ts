@@ -300,7 +300,13 @@ class StreamVerifier implements IncrementalVerifier {
       return;
     }
     const { answer } = this.#judged;
-    for (const { reason, span } of strayMarkup(response, parsed.answer, parsed.claims, this.#grammar)) {
+    for (const { reason, span } of strayMarkup(
+      response,
+      parsed.answer,
+      parsed.claims,
+      this.#grammar,
+      this.#options.sources,
+    )) {
       events.addFinding(reason, span, answer, null);
     }
     for (const claim of parsed.claims) {

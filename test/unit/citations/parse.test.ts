@@ -287,7 +287,7 @@ describe('marker grammars', () => {
     const text = 'It opened in 1937 (S1). It (the bridge) is red (see S2), 90 m (1937) and (A380) () long (S12).';
     const parsed = parse(text, { grammar: 'paren' });
     expect(claims(parsed).map(([, ids]) => ids)).toEqual([['S1'], ['S12']]);
-    expect(parsed.counts).toEqual({ citation_id_unknown: 1 });
+    expect(parsed.counts).toEqual({ citation_id_unknown: 1, citation_no_id: 1 });
   });
 
   it('reads the ids of <cite index="…">', () => {

@@ -44,20 +44,39 @@ it.each<[GrammarName, string, string, string]>([
   ['lenticular', 'citation_unclosed', '【', `It opened【${ID}】. It is【S1.`],
   ['footnote', 'citation_unclosed', '[^', `It opened [^${ID}]. It is [^2 red.`],
   ['guillemet', 'citation_unclosed', '<<', `It opened <<${ID}>>. It is <<S1> red.`],
+  ['bracket', 'citation_unclosed', '[', `It opened [${ID}]. It is red [${ID}.`],
+  ['guillemet', 'citation_no_id', '<snippet></snippet>', `It opened <<${ID}>> <snippet></snippet>.`],
+  ['cite-tag', 'citation_no_id', '<snippet></snippet>', `It opened <cite>${ID}</cite> <snippet></snippet>.`],
+  ['paren', 'citation_no_id', '()', `It opened (${ID}) ().`],
+  ['link', 'citation_no_id', '()', `It opened ([a](${ID})). It is [red]().`],
+  ['guillemet', 'citation_stray_close', '>>', `It opened <<${ID}>>. It is red S1>>.`],
+  ['lenticular', 'citation_stray_close', '】', `It opened【${ID}】. It is red】.`],
 ])('in %s: %s %s', (grammar, reason, markup, text) => {
   expect(findingsIn(text, grammar)).toEqual({ found: [[reason, markup]], full: 0 });
 });
 
-it('marks with another use are none', () => {
-  expect(findingsIn(`It opened <<${ID}>>. 1 << 2 and a <<<< b.`, 'guillemet').found).toEqual([]);
+it.each<[GrammarName, string]>([
+  ['guillemet', `It opened <<${ID}>>. 1 << 2 and a <<<< b.\nSee Home >> Bridges.`],
+  ['bracket', `It opened [${ID}]. It is [red, in [1, 2) and [0`],
+  ['paren', `It opened (${ID}). Call open() (or close().`],
+])('marks with another use are none, in %s', (grammar, text) => {
+  expect(findingsIn(text, grammar).found).toEqual([]);
 });
 
-it.each(['<cite>', '</cite>', '<<x', '【x', '【x\n', '<cite', '<'])('takes linear time: %j', (unit) => {
-  for (const grammar of ['lenticular', 'guillemet', 'snippet'] as const) {
-    expectLinear(
-      (text) => parseResponse(text, SOURCES, { grammar, answer: 'whole' }),
-      unit.repeat(Math.ceil(1_000_000 / GROWTH / unit.length)),
-      unit.repeat(Math.ceil(1_000_000 / unit.length)),
-    );
-  }
+it('a tag in which an answer ends before its closing tag', () => {
+  const text = `<answer><snippet id="${ID}">It opened in 1937.</snippet> It is <snippet id="${ID}</answer>`;
+  expect(parseResponse(text, SOURCES, {}).counts).toMatchObject({ citation_unclosed: 1 });
 });
+
+it.each(['<cite>', '</cite>', '<<x', '【x', '【x\n', '<cite', '<', '[x ', '>>', '】', ' ()', '<<>>'])(
+  'takes linear time: %j',
+  (unit) => {
+    for (const grammar of ['lenticular', 'guillemet', 'bracket', 'paren', 'snippet'] as const) {
+      expectLinear(
+        (text) => parseResponse(text, SOURCES, { grammar, answer: 'whole' }),
+        unit.repeat(Math.ceil(1_000_000 / GROWTH / unit.length)),
+        unit.repeat(Math.ceil(1_000_000 / unit.length)),
+      );
+    }
+  },
+);

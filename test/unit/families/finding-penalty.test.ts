@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { lexicalJudge } from '../../../lib/index.ts';
 import { createScorer } from '../../../lib/scorer.ts';
+import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
+import { GRAMMAR_NAMES, GRAMMARS, type Grammar } from '../../../src/citations/grammars.ts';
 import { contributions, RECIPES } from '../../../src/families/composers.ts';
 import { composeRefiner } from '../../../src/families/refiner/compose.ts';
 import type { RefinerRecipe } from '../../../src/families/refiner/recipe.ts';
@@ -22,6 +24,7 @@ const ROW = {
   ],
   positive_rubrics: [{ description: 'States that the Aare is 288 kilometres long' }],
 };
+const ADDRESSES = ['https://aare.example/a', 'https://rhine.example/b', null] as const;
 const scorer = createScorer({ judge: lexicalJudge });
 /** The score of an answer, which has a reward. */
 async function score(answer: string, recipe: RefinerRecipe) {
@@ -72,21 +75,56 @@ describe('the price of a finding', () => {
   });
 });
 
-describe('refiner-guarded', () => {
-  const clean = 'It is long: ';
+describe.each(GRAMMAR_NAMES)('refiner-guarded, in the grammar %s,', (name) => {
+  const recipe = { ...GUARDED, grammar: name };
+  const write = CLAIM_WRITERS[name];
+  const grammar: Grammar = GRAMMARS[name];
+  const [own, other, invented] = name === 'link' ? ADDRESSES : ['S1', 'S2', 'S77'];
+  const sources = ROW.sources.map(({ text }, n) => ({ id: n === 0 ? own : other, text }));
+  const rewardOf = async (answer: string) => {
+    const scored = await scorer.score({ ...ROW, sources, response: `<answer>${answer}</answer>` }, recipe);
+    return { reward: scored.reward ?? Number.NaN, cost: scored.components['findings']?.contribution };
+  };
+  /** The markup of the grammar around nothing, without its end, and its end alone. */
+  const { empty, open, close } =
+    grammar.form === 'element'
+      ? {
+          empty: write({ text: '', ids: [other] }),
+          open: write({ text: '', ids: [other] }).split('</')[0] ?? '',
+          close: `</${grammar.element}>`,
+        }
+      : grammar.form === 'marker'
+        ? { empty: `${grammar.open}${grammar.close}`, open: `${grammar.open}${other}`, close: grammar.close }
+        : { empty: `[]()`, open: `[2](${other}`, close: '</cite>' };
+  const claim = write({ text: 'The Aare is 288 kilometres long.', ids: [own] });
+
   it.each([
-    ['an id of a source in the prose', 'See S2.'],
-    ['an id that no source has in the prose', 'See S77.'],
-    ['a last line of sources', '\nSources: S1, S2'],
-    ['an empty citation', '<snippet id=S2></snippet>'],
-    ['a citation without an id', '<snippet>It ends near Koblenz.</snippet>'],
-    ['a closing tag alone', '</snippet>'],
-    ['an open tag alone', '<snippet id=S2>'],
+    ['an id of a source in the prose', ` See ${other}.`],
+    // An address that no source has is an address, not an id.
+    ['an id that no source has in the prose', ` See ${invented ?? other}.`],
+    ['a source that is named instead of cited', ` According to ${other}, the Rhine is long.`],
+    ['a last line of sources', `\nSources: ${own}, ${other}`],
+    ['an empty citation', ` ${empty}`],
+    ['an empty citation of another grammar', name === 'snippet' ? ' <cite></cite>' : ' <snippet></snippet>'],
+    ['a closing tag alone', ' </snippet>'],
+    ['a closing mark alone', `${close.length === 1 ? '</snippet>' : close}`],
+    ['an open tag alone', ` It ends <${name === 'snippet' ? 'snippet' : 'cite'} id=${other}>here.`],
+    ['an unclosed citation', ` It ends here ${open}`],
+    ['an end inside a tag', ' It ends <snippet i'],
   ])('pays less for %s than for the same answer without', async (_, leak) => {
-    const honest = await score(`${clean}${CLAIM}`, GUARDED);
-    const leaky = await score(`${clean}${CLAIM} ${leak}`, GUARDED);
-    expect(honest.components.findings?.contribution).toBe(0);
-    expect(leaky.components.findings?.contribution ?? 0).toBeLessThan(0);
+    const honest = await rewardOf(`It is long: ${claim}`);
+    const leaky = await rewardOf(`It is long: ${claim}${leak}`);
+    expect(honest).toEqual({ reward: 10, cost: 0 });
+    expect(leaky.cost ?? 0).toBeLessThan(0);
+    expect(leaky.reward).toBeLessThan(honest.reward);
+  });
+
+  it('pays less for a claim that names its source than for the same claim without', async () => {
+    const honest = await rewardOf(`It is long: ${claim}`);
+    const leaky = await rewardOf(
+      `It is long: ${write({ text: `The Aare is 288 kilometres long, says ${own}.`, ids: [own] })}`,
+    );
+    expect(leaky.cost ?? 0).toBeLessThan(0);
     expect(leaky.reward).toBeLessThan(honest.reward);
   });
 });
