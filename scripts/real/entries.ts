@@ -83,6 +83,27 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/guides/evaluation-tools.md',
   },
   {
+    name: 'autoevals',
+    package: 'autoevals',
+    oldestMinor: 10,
+    download: '100 MB on disk, seconds',
+    page: 'docs/guides/evaluation-tools.md',
+  },
+  {
+    name: 'openevals',
+    package: 'openevals',
+    oldestMinor: 10,
+    download: '150 MB on disk, a minute',
+    page: 'docs/guides/evaluation-tools.md',
+  },
+  {
+    name: 'deepeval',
+    package: 'deepeval',
+    oldestMinor: 10,
+    download: '180 MB on disk, a minute',
+    page: 'docs/guides/evaluation-tools.md',
+  },
+  {
     name: 'math-verify',
     package: 'math-verify',
     oldestMinor: 10,

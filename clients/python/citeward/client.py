@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from citeward.errors import BadRequest, Misconfigured, Unscored
 from citeward.fields import OUTCOME_FIELDS
@@ -199,6 +199,24 @@ class Client:
             CitewardError: the request, the key or a setting is wrong, or the Worker cannot be reached.
         """
         return body_of(self._send(f"/v1/runs/{_segment(run)}/rubrics/{_segment(prompt)}/scored", fields))
+
+    def adapter(self, name: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Sends a request in a trainer's own format (``POST /v1/adapters/{name}``); the settings are the query.
+
+        Args:
+            name: ``openrlhf/get_reward``, ``slime``, ...
+            body: the trainer's request.
+
+        Raises:
+            Misconfigured: the settings have no recipe, or an inline one, or several judges.
+            Unscored: a reward could not be determined.
+            CitewardError: the request or the key is wrong.
+        """
+        asked = {**self.settings.request_fields(), "run": self.settings.run}
+        if not isinstance(asked.get("recipe"), str) or not isinstance(asked.get("judge", ""), str):
+            raise Misconfigured("an adapter takes the name of a recipe, and at most one judge")
+        query = urlencode({field: value for field, value in asked.items() if value is not None})
+        return body_of(self._send(f"/v1/adapters/{name}?{query}", body))
 
     def close(self) -> None:
         """Stops the threads and closes the connections."""

@@ -1,4 +1,7 @@
-"""Multi-turn agents of OpenRLHF (``--train.agent_func_path agent.py``), scored by a Citeward deployment.
+"""Rewards of OpenRLHF: multi-turn agents (``--train.agent_func_path agent.py``) and a reward function
+(``--reward.remote_url reward.py``), scored by a Citeward deployment.
+
+The file ``reward.py`` is one line: ``from citeward.openrlhf import reward_func``.
 
 The file ``agent.py`` says which tools the agent has; the reward of the finished transcript comes from here::
 
@@ -16,13 +19,15 @@ far. Therefore the steps here give 0, and the transcript is scored once, when th
 OpenRLHF cannot represent an unscored sample: such a sample raises ``Unscored``. It knows neither step, group nor
 sample. To record a run, the label's ``run`` carries ``step`` and ``group``; the sample gets a random name.
 
-Contract: OpenRLHF/OpenRLHF 3c3be623, ``openrlhf/utils/agent.py`` (``MultiTurnAgentExecutor``, ``AgentInstanceBase``).
+Contract: OpenRLHF/OpenRLHF 3c3be623, ``openrlhf/utils/agent.py`` (``SingleTurnAgentExecutor``,
+``MultiTurnAgentExecutor``, ``AgentInstanceBase``).
 """
 
 from __future__ import annotations
 
 import importlib
 import uuid
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Protocol
 
 from citeward.client import shared_client
@@ -33,6 +38,25 @@ from citeward.settings import Settings
 
 _DONE = "citeward_done"
 _WITHOUT_PLACE = "OpenRLHF does not know them: put them into the label's run"
+
+
+def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> Mapping[str, Any]:
+    """The lists ``rewards``, ``scores`` and ``extra_logs`` of OpenRLHF, one entry for each query.
+
+    The same reply as that of ``--reward.remote_url`` with a URL; the key is in a header, and the client retries until
+    its deadline. Settings come from the environment (``citeward.settings``).
+
+    Args:
+        queries: prompt and response as one text, with the tokens that end it.
+        prompts: the prompts alone.
+        labels: the row of each sample, as JSON text or an object.
+
+    Raises:
+        Unscored: a reward could not be determined. OpenRLHF logs it and has ``None`` as the reward.
+        CitewardError: the request, the key or a setting is wrong.
+    """
+    body = {"query": list(queries), "prompts": list(prompts), "labels": list(labels)}
+    return shared_client(Settings.of()).adapter("openrlhf/get_reward", body)
 
 
 class Environment(Protocol):

@@ -22,7 +22,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from citeward.client import shared_client
-from citeward.errors import Misconfigured, Unscored
+from citeward.errors import Unscored
+from citeward.evaluation import share_of
 from citeward.settings import Judge, Recipe, Settings
 
 
@@ -53,10 +54,7 @@ class CitewardMetric:
             scored = await shared_client(self._settings).score_async(request)
         except Unscored:
             return math.nan
-        least, most = scored.reply["recipe"]["reward_range"]
-        if least is None or most is None:
-            raise Misconfigured("the rewards of this recipe have no bounds, so they have no share from 0 to 1")
-        return float((scored.of_one_sample().reward - least) / (most - least))
+        return share_of(scored)
 
     def single_turn_score(self, sample: Any, callbacks: Any = None) -> float:
         """Like ``single_turn_ascore``, for callers without an event loop."""

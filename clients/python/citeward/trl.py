@@ -50,7 +50,10 @@ Rewards = list[Optional[float]]
 #: Metric: the share of unscored samples of a call, in [0, 1]. Every call logs it, so that means over calls are right.
 UNSCORED_METRIC = "citeward/unscored_share"
 
-#: Column of TRL's table of completions: the credit of each sample as JSON text, empty without one.
+#: Columns of TRL's table of completions, as JSON text that is empty for an unscored sample: what each component of the
+#: recipe adds to the reward, and the credit of each sample. TRL needs a column in every batch, so that of the
+#: contributions is one column, whichever components a batch has.
+CONTRIBUTIONS_COLUMN = "citeward/contributions"
 CREDIT_COLUMN = "citeward/credit"
 
 _LABELS = ("citeward", "label", "ground_truth")
@@ -272,15 +275,17 @@ class _Scoring:
         component: str | None,
         log_extra: Callable[[str, list[Any]], None] | None,
     ) -> Rewards:
-        """The rewards of a function, with the share of unscored samples as a metric, and credit as a column."""
+        """The rewards of a function, with the share of unscored samples as a metric, and what paid as columns."""
         lost = [score for score in scores if isinstance(score, Unscored)]
         if lost and not self._abstains:
             raise lost[0]
         if component in (None, *self._components[:1]):
             _report(lost, len(scores), log_metric)
-            if log_extra is not None and self.settings.credit is not None:
-                shares = [score.credit if isinstance(score, Score) else None for score in scores]
-                log_extra(CREDIT_COLUMN, ["" if one is None else json.dumps(one) for one in shares])
+            if log_extra is not None:
+                scored = [score if isinstance(score, Score) else None for score in scores]
+                log_extra(CONTRIBUTIONS_COLUMN, [_json(score and score.contributions) for score in scored])
+                if self.settings.credit is not None:
+                    log_extra(CREDIT_COLUMN, [_json(score and score.credit) for score in scored])
         return [
             self._number(score.of_one_sample(), component) if isinstance(score, Score) else None for score in scores
         ]
@@ -331,6 +336,10 @@ def _report(lost: Sequence[Unscored], samples: int, log_metric: Callable[[str, f
         reasons = Counter(entry.reason for entry in lost).most_common()
         counts = ", ".join(f"{count} {reason}" for reason, count in reasons)
         logger.warning("%d of %d samples are unscored: %s; the first: %s", len(lost), samples, counts, lost[0].detail)
+
+
+def _json(value: Optional[Mapping[str, Any]]) -> str:
+    return "" if value is None else json.dumps(dict(value))
 
 
 def _abstains(on_unscored: str | None) -> bool:

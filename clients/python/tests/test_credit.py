@@ -14,7 +14,7 @@ from citeward.credit import masked_rewards, step_rewards, token_ends, token_rewa
 from citeward.errors import BadRequest, Misconfigured, UnexpectedReply, Unscored
 from citeward.settings import Settings
 from citeward.skyrl import with_step_rewards
-from citeward.trl import CREDIT_COLUMN, component_reward_functions, reward_function
+from citeward.trl import CONTRIBUTIONS_COLUMN, CREDIT_COLUMN, component_reward_functions, reward_function
 from citeward.verl import compute_score, token_level_scores
 from tests.live import LiveTestCase, citeward_environment
 from tests.stub import Answer, Asked, Stub, problem, scored
@@ -167,7 +167,7 @@ class Trainers(unittest.TestCase):
         with self.assertRaisesRegex(Misconfigured, 'set credit="claims"'):
             token_level_scores(data, tokenizer)
 
-    def test_trl_logs_it_once_as_a_column(self) -> None:
+    def test_trl_logs_contributions_and_credit_once_as_columns(self) -> None:
         def answer(n: int, asked: Asked) -> Answer:
             lost = asked.body["response"] == "lost"
             return problem(503, "judge_timeout", retryable=False) if lost else scored(credit=BY_CLAIMS)
@@ -181,8 +181,11 @@ class Trainers(unittest.TestCase):
                 self.assertEqual(function(["p", "p"], ["a", "lost"], question=["q", "q"], **given), [6.5, None])
             reward_function(**settings)(["p"], ["a"], question=["q"], **given)
             self.assertEqual(len(component_reward_functions(["rubric"], **settings, credit="claims")), 1)
-        self.assertEqual([name for name, _ in logged], [CREDIT_COLUMN])
-        self.assertEqual([json.loads(logged[0][1][0]), logged[0][1][1]], [BY_CLAIMS, ""])
+        names = [CONTRIBUTIONS_COLUMN, CREDIT_COLUMN, CONTRIBUTIONS_COLUMN]
+        self.assertEqual([name for name, _ in logged], names)
+        (paid, without), (credit, none) = logged[0][1], logged[1][1]
+        self.assertEqual((json.loads(paid), without), ({"rubric": 6.5}, ""))
+        self.assertEqual((json.loads(credit), none), (BY_CLAIMS, ""))
 
     def test_skyrl_gets_the_rewards_of_its_steps(self) -> None:
         with Stub(lambda n, asked: scored(credit=BY_TURNS)) as stub, client(stub.url, credit="turns") as citeward:

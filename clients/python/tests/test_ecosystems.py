@@ -1,4 +1,4 @@
-"""verifiers, inspect_ai and OpenRLHF's agents, as they call a reward, a scorer and an agent.
+"""verifiers, inspect_ai and OpenRLHF, as they call a reward, a scorer and an agent.
 
 The frameworks are stand-ins, written from their published code: PrimeIntellect-ai/verifiers a60a606e
 (``verifiers/v1/task.py::Task.score``, ``utils/loaders.py``), UKGovernmentBEIS/inspect_ai 03ed3dda
@@ -20,6 +20,7 @@ from unittest import mock
 
 import citeward.verifiers
 from citeward.errors import BadRequest, Misconfigured, Unscored
+from citeward.openrlhf import reward_func
 from tests.live import LiveTestCase, citeward_environment, expected_score, label_of, rows
 from tests.stub import Answer, Asked, Stub, problem, scored
 
@@ -317,6 +318,22 @@ class OpenRlhf(unittest.TestCase):
     def test_a_failure_raises(self) -> None:
         with self.assertRaisesRegex(Unscored, "judge_refusal"):
             self.episode(["answer"], answer=problem(503, "judge_refusal", retryable=False))
+
+    def test_the_reward_function_asks_the_adapter(self) -> None:
+        reply = {"rewards": [6.5], "scores": [0.65], "extra_logs": {"rubric": [0.65]}}
+        answers = [Answer(body=reply), problem(503, "judge_refusal", retryable=False)]
+        asked = (["q: a</s>"], ["q: "], [self.LABEL])
+        with Stub(lambda n, _: answers[n]) as stub:
+            named = {"CITEWARD_URL": stub.url, "CITEWARD_RECIPE": "stub"}
+            with citeward_environment(**named, CITEWARD_JUDGE="j", CITEWARD_RUN="r"):
+                self.assertEqual(reward_func(*asked), reply)
+            with citeward_environment(**named), self.assertRaisesRegex(Unscored, "judge_refusal"):
+                reward_func(*asked)
+            for wrong in ({"CITEWARD_RECIPE": "{}"}, {"CITEWARD_JUDGE": "a,b"}):
+                with citeward_environment(**{**named, **wrong}), self.assertRaisesRegex(Misconfigured, "adapter"):
+                    reward_func(*asked)
+        self.assertEqual(stub.asked[0].path, "/v1/adapters/openrlhf/get_reward?recipe=stub&judge=j&run=r")
+        self.assertEqual(stub.asked[0].body, {"query": asked[0], "prompts": asked[1], "labels": asked[2]})
 
     def test_the_place_comes_from_the_label(self) -> None:
         with self.assertRaisesRegex(Misconfigured, "step and group"):

@@ -1,4 +1,4 @@
-"""OpenRLHF's executors with a scripted engine: the HTTP reward and the documented agent, and none without a judge."""
+"""OpenRLHF's executors with a scripted engine: HTTP reward, reward function and documented agent, and no judge."""
 
 import asyncio
 import json
@@ -63,6 +63,14 @@ async def main():
     logs = single["extra_logs"]
     assert logs["rubric_contribution"][0] + logs["citation_contribution"][0] == 10, logs
 
+    Path("reward.py").write_text("from citeward.openrlhf import reward_func\n")
+    agent(URL)
+    function = SingleTurnAgentExecutor("reward.py")
+    assert await episode(function, GOOD) == single
+    agent(DOWN_URL)
+    found = await episode(function, GOOD)
+    assert found["reward"] is None and found["scores"] is None, found
+
     written = documented(PAGE, "class Search")["AgentExecutor"]
     assert issubclass(written, AgentExecutorBase)
     agent(URL)
@@ -85,4 +93,4 @@ async def main():
 
 
 asyncio.run(main())
-print("single turn over HTTP and agents of one and two turns: the reward; None and Unscored while the judge is down")
+print("HTTP, reward_func, agents of one and two turns: the reward; None and Unscored while the judge is down")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 os.environ.update(HF_HUB_OFFLINE="1", CITEWARD_DEADLINE_S="5")
 
+import pandas
 import torch
 from documented import DOWN_URL, GOOD, ROW, URL, documented
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
@@ -44,6 +45,7 @@ def trained(url, run, steps):
         "logging_steps": 1,
         "save_strategy": "no",
         "report_to": "none",
+        "log_completions": True,
         "use_cpu": True,
         "bf16": False,
         "disable_tqdm": True,
@@ -80,6 +82,13 @@ assert any(entry["reward"] > 0 for entry in entries), entries
 learned = (weights(trainer.model) - before).abs().max().item()
 assert math.isfinite(learned), learned
 assert (learned > 0) == any(entry["reward_std"] > 0 for entry in entries), (learned, entries)
+
+# What paid is beside each completion that TRL logs.
+for step, entry in enumerate(entries):
+    [path] = Path().rglob(f"completions_{step + 1:05d}.parquet")
+    table = pandas.read_parquet(path)
+    for contributions, reward in zip(table["citeward/contributions"], table["citeward"]):
+        assert math.isclose(sum(json.loads(contributions).values()), reward, abs_tol=1e-4), (contributions, reward)
 
 trainer = trained(DOWN_URL, "real-trl-down", 1)
 [entry] = logged(trainer)
