@@ -12,38 +12,43 @@ import {
   MAX_STREAM_BYTES,
   MAX_UNSIGNED_BYTES,
 } from '../src/limits.ts';
+import { reportRefusals } from './http/adapters/adapter-request.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
-import { adapterRoutes } from './http/adapters/routes.ts';
+import { longTraceRlHandlers } from './http/adapters/longtracerl.ts';
+import { nemoGymHandlers } from './http/adapters/nemo-gym.ts';
+import { openRlhfHandlers } from './http/adapters/openrlhf.ts';
+import { slimeHandlers } from './http/adapters/slime.ts';
 import { auditAdminUse } from './http/audit.ts';
 import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
 import { STALL_MS } from './http/body-reader.ts';
-import { graderRoutes } from './http/compat/graders.ts';
-import { compatRoutes } from './http/compat/routes.ts';
+import { graderHandlers } from './http/compat/graders.ts';
+import { compatHandlers } from './http/compat/routes.ts';
 import type { AppEnvironment } from './http/context.ts';
+import { addRoutes, type Handlers } from './http/handlers.ts';
 import { mcpRoutes } from './http/mcp/routes.ts';
 import { observe } from './http/observe.ts';
 import { problemResponse } from './http/problem-response.ts';
-import { agentRoutes } from './http/routes/agent.ts';
-import { apiKeyRoutes } from './http/routes/api-keys.ts';
-import { batchRoutes } from './http/routes/batches.ts';
-import { documentRoutes } from './http/routes/documents.ts';
-import { fileRoutes } from './http/routes/files.ts';
-import { healthRoutes } from './http/routes/health.ts';
-import { judgmentRoutes } from './http/routes/judgments.ts';
-import { makeRubricsRoutes } from './http/routes/make-rubrics.ts';
-import { metricsRoutes } from './http/routes/metrics.ts';
-import { probeRoutes } from './http/routes/probe.ts';
-import { projectRoutes } from './http/routes/projects.ts';
-import { refineRoutes } from './http/routes/refine.ts';
-import { replayRoutes } from './http/routes/replay.ts';
-import { runFileRoutes } from './http/routes/run-files.ts';
-import { runRubricRoutes } from './http/routes/run-rubrics.ts';
-import { runRoutes } from './http/routes/runs.ts';
-import { scoreRoutes } from './http/routes/score.ts';
-import { uploadRoutes } from './http/routes/uploads.ts';
-import { verifyRoutes } from './http/routes/verify.ts';
-import { webhookRoutes, webhookScoreRoutes } from './http/routes/webhooks.ts';
+import { agentHandlers } from './http/routes/agent.ts';
+import { apiKeyHandlers } from './http/routes/api-keys.ts';
+import { batchHandlers } from './http/routes/batches.ts';
+import { documentHandlers } from './http/routes/documents.ts';
+import { fileHandlers } from './http/routes/files.ts';
+import { healthHandlers } from './http/routes/health.ts';
+import { judgmentHandlers } from './http/routes/judgments.ts';
+import { makeRubricsHandlers } from './http/routes/make-rubrics.ts';
+import { metricsHandlers } from './http/routes/metrics.ts';
+import { probeHandlers } from './http/routes/probe.ts';
+import { projectHandlers } from './http/routes/projects.ts';
+import { refineHandlers } from './http/routes/refine.ts';
+import { replayHandlers } from './http/routes/replay.ts';
+import { runFileHandlers } from './http/routes/run-files.ts';
+import { runRubricHandlers } from './http/routes/run-rubrics.ts';
+import { runHandlers } from './http/routes/runs.ts';
+import { scoreHandlers } from './http/routes/score.ts';
+import { uploadHandlers } from './http/routes/uploads.ts';
+import { verifyHandlers } from './http/routes/verify.ts';
+import { webhookHandlers } from './http/routes/webhooks.ts';
 import { Leases } from './leases.ts';
 import type { PlatformFactory } from './platform.ts';
 
@@ -70,6 +75,36 @@ const LEASE_MS = 150_000;
 
 /** Longer than a piece of a body takes, or its way to a store. */
 const ARRIVAL_LEASE_MS = 30_000;
+
+/** What answers each route: without a handler for each of them, this does not compile. */
+const HANDLERS: Handlers = {
+  ...healthHandlers,
+  ...metricsHandlers,
+  ...documentHandlers,
+  ...verifyHandlers,
+  ...scoreHandlers,
+  ...makeRubricsHandlers,
+  ...probeHandlers,
+  ...refineHandlers,
+  ...agentHandlers,
+  ...slimeHandlers,
+  ...longTraceRlHandlers,
+  ...openRlhfHandlers,
+  ...nemoGymHandlers,
+  ...compatHandlers,
+  ...graderHandlers,
+  ...replayHandlers,
+  ...runHandlers,
+  ...runFileHandlers,
+  ...runRubricHandlers,
+  ...judgmentHandlers,
+  ...fileHandlers,
+  ...uploadHandlers,
+  ...batchHandlers,
+  ...webhookHandlers,
+  ...apiKeyHandlers,
+  ...projectHandlers,
+};
 
 /** Builds the app, once per isolate. */
 export function createApp(platforms: PlatformFactory, options: AppOptions = {}): Hono<AppEnvironment> {
@@ -98,6 +133,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
     c.set('unsigned', unsigned);
     c.set('streams', streams);
     c.set('bodyStallMs', bodyStallMs);
+    c.set('adapterRetryWindowMs', adapterRetryWindowMs);
     try {
       await next();
     } finally {
@@ -117,30 +153,8 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
         problemResponse({ reason: 'method_not_allowed', allow }, c.get('requestId'), c.req.path),
     }),
   );
-  app.route('/', healthRoutes);
-  app.route('/', metricsRoutes);
-  app.route('/', documentRoutes);
-  app.route('/', verifyRoutes);
-  app.route('/', scoreRoutes);
-  app.route('/', makeRubricsRoutes);
-  app.route('/', probeRoutes);
-  app.route('/', refineRoutes);
-  app.route('/', agentRoutes);
-  app.route('/', adapterRoutes(adapterRetryWindowMs));
-  app.route('/', compatRoutes);
-  app.route('/', graderRoutes);
-  app.route('/', replayRoutes);
-  app.route('/', runRoutes);
-  app.route('/', runFileRoutes);
-  app.route('/', runRubricRoutes);
-  app.route('/', judgmentRoutes);
-  app.route('/', fileRoutes);
-  app.route('/', uploadRoutes);
-  app.route('/', batchRoutes);
-  app.route('/', webhookRoutes);
-  app.route('/', webhookScoreRoutes);
-  app.route('/', apiKeyRoutes);
-  app.route('/', projectRoutes);
+  app.use('/v1/adapters/:adapter/*', reportRefusals);
+  addRoutes(app, HANDLERS);
   app.route(
     '/',
     mcpRoutes(async (request, environment, context) => app.fetch(request, environment, context)),

@@ -30,9 +30,9 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
   fast: [
     { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false },
     { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
-    vitest('unit'),
-    // The processes of e2e wait for one another half of their time.
+    // The longest, beside the others: the processes of e2e wait for one another half of their time.
     { ...vitest('functions'), beside: true },
+    vitest('unit'),
     { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false, beside: true },
     vitest('e2e'),
   ],

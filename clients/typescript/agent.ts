@@ -2,12 +2,14 @@
  * Streams the tool loop of a policy (`POST /v1/agent` with `stream`). Ending the iteration early closes the connection,
  * and the Worker stops policy and sandbox; slow reading applies back-pressure to the policy.
  */
+
 import * as z from 'zod';
 import type { agentRequestSchema } from '../../src/wire/agent.ts';
 import { agentEventSchemas } from '../../src/wire/agent-reply.ts';
 import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /** The request without `stream`, which the method sets. */
 export type AgentInput = Omit<z.input<typeof agentRequestSchema>, 'stream'>;
@@ -38,6 +40,6 @@ export async function agentStream(
   connection: Connection,
   request: AgentInput,
 ): Promise<Reply<AsyncGenerator<AgentStreamEvent, void>>> {
-  const opened = await connection.streamPost('v1/agent', { ...request, stream: true });
+  const opened = await connection.streamPost(routePath('POST /v1/agent', {}), { ...request, stream: true });
   return opened.ok ? { ok: true, body: readEvents(opened.body, agentStreamEventSchema) } : opened;
 }

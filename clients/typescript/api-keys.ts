@@ -1,7 +1,6 @@
 /** API keys that the Worker stores, and the audit. Every call needs a key with the scope `admin`. */
 
 import type * as z from 'zod';
-import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   auditSchema,
   createdKeySchema,
@@ -11,6 +10,7 @@ import {
 } from '../../src/wire/stored-keys.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /** A new key. `expires_in_s` is in seconds; without it the key never expires. */
 export type NewKeyInput = z.input<typeof newKeySchema>;
@@ -38,14 +38,10 @@ export type ApiKeysClient = {
 
 export function createApiKeys(connection: Connection): ApiKeysClient {
   return {
-    add: (key) => connection.post('v1/api-keys', { json: key }, createdKeySchema, { repeats_lost: false }),
-    list: (query = {}) => connection.get(`v1/api-keys${queryText(query)}`, keyListSchema),
-    revoke: (id) => connection.remove(`v1/api-keys/${pathSegment(id)}`, revokedKeySchema),
-    audit: (query = {}) => connection.get(`v1/audit${queryText(query)}`, auditSchema),
+    add: (key) =>
+      connection.post(routePath('POST /v1/api-keys', {}), { json: key }, createdKeySchema, { repeats_lost: false }),
+    list: (query = {}) => connection.get(routePath('GET /v1/api-keys', {}, query), keyListSchema),
+    revoke: (id) => connection.remove(routePath('DELETE /v1/api-keys/{key}', { key: id }), revokedKeySchema),
+    audit: (query = {}) => connection.get(routePath('GET /v1/audit', {}, query), auditSchema),
   };
-}
-
-function queryText(query: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }

@@ -1,7 +1,6 @@
 /** Batches: files of requests that the Worker processes in the background, in the wire shape of OpenAI's Batch API. */
 
 import * as z from 'zod';
-import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   type BatchReply,
   type batchListQuerySchema,
@@ -11,6 +10,7 @@ import {
 } from '../../src/wire/batches/batch.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /** The request that creates a batch. */
 export type BatchInput = z.input<typeof batchRequestSchema>;
@@ -36,17 +36,13 @@ export type BatchesClient = {
 };
 
 export function createBatches(connection: Connection): BatchesClient {
-  const path = (id: string): string => `v1/batches/${pathSegment(id)}`;
   return {
-    create: (batch) => connection.post('v1/batches', { json: batch }, batchSchema, { repeats_lost: false }),
-    retrieve: (id, options) => connection.get(path(id), batchSchema, options),
-    list({ after, limit } = {}) {
-      const query = new URLSearchParams();
-      if (after !== undefined) query.set('after', after);
-      if (limit !== undefined) query.set('limit', String(limit));
-      return connection.get(query.size === 0 ? 'v1/batches' : `v1/batches?${query}`, batchListSchema);
-    },
-    cancel: (id) => connection.post(`${path(id)}/cancel`, { json: {} }, batchSchema),
-    redrive: (id) => connection.post(`${path(id)}/redrive`, { json: {} }, redriveSchema),
+    create: (batch) =>
+      connection.post(routePath('POST /v1/batches', {}), { json: batch }, batchSchema, { repeats_lost: false }),
+    retrieve: (id, options) => connection.get(routePath('GET /v1/batches/{id}', { id }), batchSchema, options),
+    list: ({ after, limit } = {}) =>
+      connection.get(routePath('GET /v1/batches', {}, { after, limit }), batchListSchema),
+    cancel: (id) => connection.post(routePath('POST /v1/batches/{id}/cancel', { id }), { json: {} }, batchSchema),
+    redrive: (id) => connection.post(routePath('POST /v1/batches/{id}/redrive', { id }), { json: {} }, redriveSchema),
   };
 }

@@ -37,6 +37,7 @@ import { createProjects, type ProjectsClient } from './projects.ts';
 import { type RefineInput, type RefineStreamEvent, refineStream } from './refine.ts';
 import { type ReceivedReplayLine, replayRun } from './replay.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 import { createRuns, type RunsClient } from './runs.ts';
 import { DEFAULT_TRANSPORT, type TransportOptions } from './transport.ts';
 import {
@@ -189,40 +190,40 @@ export function createClient({ url, key, transport }: ClientOptions): Client {
   function score(request: Full<ScoreInput>): Promise<Reply<ScoreResponse>>;
   function score(request: ScoreInput): Promise<Reply<ScoreResponse | RewardResponse>> {
     const schema = request.detail === 'reward' ? rewardResponseSchema : scoreResponseSchema;
-    return connection.post('v1/score', { json: request }, schema);
+    return connection.post(routePath('POST /v1/score', {}), { json: request }, schema);
   }
   function group(request: RewardOnly<GroupInput>): Promise<Reply<GroupRewardResponse>>;
   function group(request: Full<GroupInput>): Promise<Reply<GroupResponse>>;
   function group(request: GroupInput): Promise<Reply<GroupResponse | GroupRewardResponse>> {
     const schema = request.detail === 'reward' ? groupRewardResponseSchema : groupResponseSchema;
-    return connection.post('v1/groups', { json: request }, schema);
+    return connection.post(routePath('POST /v1/groups', {}), { json: request }, schema);
   }
   return {
-    health: () => connection.get('healthz', healthSchema, { attempts: 1, timeout_ms: HEALTH_TIMEOUT_MS }),
-    recipes: () => connection.get('v1/recipes', recipesResponseSchema),
+    health: () =>
+      connection.get(routePath('GET /healthz', {}), healthSchema, { attempts: 1, timeout_ms: HEALTH_TIMEOUT_MS }),
+    recipes: () => connection.get(routePath('GET /v1/recipes', {}), recipesResponseSchema),
     probeRecipe: (request) =>
-      connection.post('v1/recipes/probe', { json: request }, probeReplySchema, { timeout_ms: PROBE_TIMEOUT_MS }),
-    keys: () => connection.get('v1/keys', issuerKeysSchema),
+      connection.post(routePath('POST /v1/recipes/probe', {}), { json: request }, probeReplySchema, {
+        timeout_ms: PROBE_TIMEOUT_MS,
+      }),
+    keys: () => connection.get(routePath('GET /v1/keys', {}), issuerKeysSchema),
     score,
     group,
-    compare: (request) => connection.post('v1/compare', { json: request }, compareResponseSchema),
-    verify(request, { evidence, offsets } = {}) {
-      const query = new URLSearchParams();
-      if (evidence !== undefined) query.set('evidence', evidence);
-      if (offsets !== undefined) query.set('offsets', offsets);
-      const path = query.size === 0 ? 'v1/verify' : `v1/verify?${query}`;
-      return connection.post(path, { json: request }, verifyResponseSchema);
-    },
+    compare: (request) => connection.post(routePath('POST /v1/compare', {}), { json: request }, compareResponseSchema),
+    verify: (request, { evidence, offsets } = {}) =>
+      connection.post(routePath('POST /v1/verify', {}, { evidence, offsets }), { json: request }, verifyResponseSchema),
     verifyStream: (head, pieces, options = {}) => verifyStream(connection, head, pieces, options),
     makeRubrics: (request) =>
-      connection.post('v1/rubrics', { json: request }, makeRubricsReplySchema, { timeout_ms: REFINE_TIMEOUT_MS }),
+      connection.post(routePath('POST /v1/rubrics', {}), { json: request }, makeRubricsReplySchema, {
+        timeout_ms: REFINE_TIMEOUT_MS,
+      }),
     refine: (request) =>
-      connection.post('v1/refine', { json: { ...request, stream: false } }, refineResponseSchema, {
+      connection.post(routePath('POST /v1/refine', {}), { json: { ...request, stream: false } }, refineResponseSchema, {
         timeout_ms: REFINE_TIMEOUT_MS,
       }),
     refineStream: (request) => refineStream(connection, request),
     agent: (request) =>
-      connection.post('v1/agent', { json: { ...request, stream: false } }, agentResponseSchema, {
+      connection.post(routePath('POST /v1/agent', {}), { json: { ...request, stream: false } }, agentResponseSchema, {
         timeout_ms: AGENT_TIMEOUT_MS,
         repeats_lost: false,
       }),

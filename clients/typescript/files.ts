@@ -2,7 +2,7 @@
  * Files of batches. Small files are uploaded in one request, larger ones in parts. Content is a Blob: in Node,
  * `openAsBlob` of node:fs reads it from disk in pieces.
  */
-import { pathSegment } from '../../src/text/path-segment.ts';
+
 import {
   type FileListReply,
   type FileReply,
@@ -16,6 +16,7 @@ import {
 } from '../../src/wire/files.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /**
  * Largest file that is uploaded in one request. The platform limits a request to 100 MB on most plans, including the
@@ -68,44 +69,51 @@ export type UploadsClient = {
 };
 
 export function createUploads(connection: Connection): UploadsClient {
-  const path = (id: string, action: string): string => `v1/uploads/${pathSegment(id)}/${action}`;
   return {
     create: ({ filename, bytes }) =>
       connection.post(
-        'v1/uploads',
+        routePath('POST /v1/uploads', {}),
         { json: { filename, bytes, purpose: 'batch', mime_type: 'application/jsonl' } },
         uploadSchema,
       ),
     addPart: (id, data) =>
-      connection.post(path(id, 'parts'), { form: formOf({ data: [data, 'part'] }) }, uploadPartSchema, {
-        timeout_ms: UPLOAD_TIMEOUT_MS,
-      }),
+      connection.post(
+        routePath('POST /v1/uploads/{id}/parts', { id }),
+        { form: formOf({ data: [data, 'part'] }) },
+        uploadPartSchema,
+        {
+          timeout_ms: UPLOAD_TIMEOUT_MS,
+        },
+      ),
     complete: (id, part_ids) =>
-      connection.post(path(id, 'complete'), { json: { part_ids } }, uploadSchema, {
+      connection.post(routePath('POST /v1/uploads/{id}/complete', { id }), { json: { part_ids } }, uploadSchema, {
         timeout_ms: COMPLETION_TIMEOUT_MS,
       }),
-    cancel: (id) => connection.post(path(id, 'cancel'), { json: {} }, uploadSchema),
+    cancel: (id) => connection.post(routePath('POST /v1/uploads/{id}/cancel', { id }), { json: {} }, uploadSchema),
   };
 }
 
 export function createFiles(connection: Connection, uploads: UploadsClient): FilesClient {
-  const path = (id: string): string => `v1/files/${pathSegment(id)}`;
   const create = ({ content, filename }: NewFile): Promise<Reply<FileReply>> =>
     // `purpose` comes first, so that the server can refuse before it reads the content.
-    connection.post('v1/files', { form: formOf({ purpose: 'batch', file: [content, filename] }) }, fileSchema, {
-      timeout_ms: UPLOAD_TIMEOUT_MS,
-    });
+    connection.post(
+      routePath('POST /v1/files', {}),
+      { form: formOf({ purpose: 'batch', file: [content, filename] }) },
+      fileSchema,
+      {
+        timeout_ms: UPLOAD_TIMEOUT_MS,
+      },
+    );
   return {
     create,
     upload(file, { whole_bytes = MAX_WHOLE_FILE_BYTES, part_bytes = UPLOAD_PART_BYTES, onProgress } = {}) {
       if (file.content.size <= whole_bytes) return create(file);
       return uploadInParts(uploads, file, part_bytes, onProgress ?? (() => undefined));
     },
-    retrieve: (id) => connection.get(path(id), fileSchema),
-    list: ({ after } = {}) =>
-      connection.get(after === undefined ? 'v1/files' : `v1/files?${new URLSearchParams({ after })}`, fileListSchema),
-    content: (id) => connection.stream(`${path(id)}/content`),
-    delete: (id) => connection.remove(path(id), fileDeletedSchema),
+    retrieve: (id) => connection.get(routePath('GET /v1/files/{id}', { id }), fileSchema),
+    list: ({ after } = {}) => connection.get(routePath('GET /v1/files', {}, { after }), fileListSchema),
+    content: (id) => connection.stream(routePath('GET /v1/files/{id}/content', { id })),
+    delete: (id) => connection.remove(routePath('DELETE /v1/files/{id}', { id }), fileDeletedSchema),
   };
 }
 

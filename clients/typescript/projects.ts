@@ -1,10 +1,10 @@
 /** Projects: their daily budgets, and what is used of them. */
 
 import type * as z from 'zod';
-import { pathSegment } from '../../src/text/path-segment.ts';
 import { type ProjectReply, type projectChangeSchema, projectSchema } from '../../src/wire/projects.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /** New budgets of a project, per day; `null` = no limit. Absent ones stay. */
 export type ProjectChange = z.input<typeof projectChangeSchema>;
@@ -18,9 +18,9 @@ export type ProjectsClient = {
 };
 
 export function createProjects(connection: Connection): ProjectsClient {
-  const pathOf = (project: string): string => `v1/projects/${pathSegment(project)}`;
   return {
-    get: (project) => connection.get(pathOf(project), projectSchema),
-    change: (project, change) => connection.patch(pathOf(project), change, projectSchema),
+    get: (project) => connection.get(routePath('GET /v1/projects/{project}', { project }), projectSchema),
+    change: (project, change) =>
+      connection.patch(routePath('PATCH /v1/projects/{project}', { project }), change, projectSchema),
   };
 }

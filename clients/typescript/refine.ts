@@ -2,12 +2,14 @@
  * Streams the candidates of a policy (`POST /v1/refine` with `stream`). Ending the iteration early closes the
  * connection, and the Worker stops the policy; slow reading applies back-pressure.
  */
+
 import * as z from 'zod';
 import type { refineRequestSchema } from '../../src/wire/refine.ts';
 import { refineEventSchemas } from '../../src/wire/refine.ts';
 import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /** The request without `stream`, which the method sets. */
 export type RefineInput = Omit<z.input<typeof refineRequestSchema>, 'stream'>;
@@ -34,6 +36,6 @@ export async function refineStream(
   connection: Connection,
   request: RefineInput,
 ): Promise<Reply<AsyncGenerator<RefineStreamEvent, void>>> {
-  const opened = await connection.streamPost('v1/refine', { ...request, stream: true });
+  const opened = await connection.streamPost(routePath('POST /v1/refine', {}), { ...request, stream: true });
   return opened.ok ? { ok: true, body: readEvents(opened.body, refineStreamEventSchema) } : opened;
 }

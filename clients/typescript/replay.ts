@@ -5,10 +5,10 @@
 
 import { parsedJson } from '../../src/json.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
-import { pathSegment } from '../../src/text/path-segment.ts';
 import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/wire/replay.ts';
 import type { Connection } from './connection.ts';
 import type { ClientFailure, Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 import { reasonOf } from './transport.ts';
 
 /** `lost` is produced by the client: the connection broke, or a line was invalid. */
@@ -23,7 +23,7 @@ export async function replayRun(
   run: string,
   request: ReplayInput,
 ): Promise<Reply<AsyncGenerator<ReceivedReplayLine, void>>> {
-  const opened = await connection.streamPost(`v1/runs/${pathSegment(run)}/replay`, request);
+  const opened = await connection.streamPost(routePath('POST /v1/runs/{id}/replay', { id: run }), request);
   return opened.ok ? { ok: true, body: linesOf(opened.body) } : opened;
 }
 

@@ -1,7 +1,6 @@
 /** The evolving rubrics of a run's prompts: lists, shows and edits them. */
 
 import type * as z from 'zod';
-import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   type editRequestSchema,
   type PromptList,
@@ -10,8 +9,8 @@ import {
   promptRubricsSchema,
 } from '../../src/wire/rubrics.ts';
 import type { Connection } from './connection.ts';
-import { queryText } from './query-text.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /** An edit by hand: what to retire, restore and add, and the set that you saw. */
 export type RubricsEdit = z.input<typeof editRequestSchema>;
@@ -31,13 +30,17 @@ export type RunRubricsClient = {
 };
 
 export function createRunRubrics(connection: Connection): RunRubricsClient {
-  const path = (run: string, rest = ''): string => `v1/runs/${pathSegment(run)}/rubrics${rest}`;
-  const promptPath = (run: string, prompt: string, rest = ''): string => path(run, `/${pathSegment(prompt)}${rest}`);
   return {
-    list: (run, query = {}) => connection.get(path(run, queryText(query)), promptListSchema),
+    list: (run, query = {}) =>
+      connection.get(routePath('GET /v1/runs/{id}/rubrics', { id: run }, query), promptListSchema),
     retrieve: (run, prompt, query = {}) =>
-      connection.get(promptPath(run, prompt, queryText(query)), promptRubricsSchema),
+      connection.get(routePath('GET /v1/runs/{id}/rubrics/{prompt}', { id: run, prompt }, query), promptRubricsSchema),
     edit: (run, prompt, edit) =>
-      connection.post(promptPath(run, prompt, '/edits'), { json: edit }, promptRubricsSchema, { repeats_lost: false }),
+      connection.post(
+        routePath('POST /v1/runs/{id}/rubrics/{prompt}/edits', { id: run, prompt }),
+        { json: edit },
+        promptRubricsSchema,
+        { repeats_lost: false },
+      ),
   };
 }

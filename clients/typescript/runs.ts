@@ -4,7 +4,6 @@ import type * as z from 'zod';
 import { parsedJson } from '../../src/json.ts';
 import { type RunImportReport, runImportReportSchema } from '../../src/runs/import-run.ts';
 import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
-import { pathSegment } from '../../src/text/path-segment.ts';
 import {
   type RecordedCheck,
   type RunAlertsReply,
@@ -19,8 +18,8 @@ import {
   runListSchema,
 } from '../../src/wire/runs.ts';
 import type { Connection } from './connection.ts';
-import { queryText } from './query-text.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 import { createRunRubrics, type RunRubricsClient } from './run-rubrics.ts';
 import { reasonOf } from './transport.ts';
 
@@ -79,20 +78,25 @@ export type RunsClient = {
 };
 
 export function createRuns(connection: Connection): RunsClient {
-  const path = (id: string, rest = ''): string => `v1/runs/${pathSegment(id)}${rest}`;
   return {
-    list: (query = {}) => connection.get(`v1/runs${queryText(query)}`, runListSchema),
-    retrieve: (id, query = {}) => connection.get(path(id, queryText(query)), runDetailSchema),
-    alerts: (id, query = {}) => connection.get(path(id, `/alerts${queryText(query)}`), runAlertsSchema),
-    recordJudgeCheck: (id, check) => connection.post(path(id, '/judge-checks'), { json: check }, recordedCheckSchema),
-    rollouts: (id, query = {}) => connection.get(path(id, `/rollouts${queryText(query)}`), rolloutListSchema),
-    export: (id) => connection.stream(path(id, '/export')),
-    judgments: (id) => connection.stream(path(id, '/judgments.jsonl')),
+    list: (query = {}) => connection.get(routePath('GET /v1/runs', {}, query), runListSchema),
+    retrieve: (id, query = {}) => connection.get(routePath('GET /v1/runs/{id}', { id }, query), runDetailSchema),
+    alerts: (id, query = {}) => connection.get(routePath('GET /v1/runs/{id}/alerts', { id }, query), runAlertsSchema),
+    recordJudgeCheck: (id, check) =>
+      connection.post(routePath('POST /v1/runs/{id}/judge-checks', { id }), { json: check }, recordedCheckSchema),
+    rollouts: (id, query = {}) =>
+      connection.get(routePath('GET /v1/runs/{id}/rollouts', { id }, query), rolloutListSchema),
+    export: (id) => connection.stream(routePath('GET /v1/runs/{id}/export', { id })),
+    judgments: (id) => connection.stream(routePath('GET /v1/runs/{id}/judgments.jsonl', { id })),
     async import(id, content) {
-      const opened = await connection.exchange(path(id, '/import'), content.stream(), 'application/jsonl');
+      const opened = await connection.exchange(
+        routePath('POST /v1/runs/{id}/import', { id }),
+        content.stream(),
+        'application/jsonl',
+      );
       return opened.ok ? reportOf(opened.body) : opened;
     },
-    delete: (id) => connection.remove(path(id), runDeletionSchema),
+    delete: (id) => connection.remove(routePath('DELETE /v1/runs/{id}', { id }), runDeletionSchema),
     rubrics: createRunRubrics(connection),
   };
 }

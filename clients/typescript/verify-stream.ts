@@ -2,11 +2,13 @@
  * Verifies a response while it is written (`POST /v1/verify/stream`): uploads its pieces and receives events in
  * parallel. Browsers do not support that: they send the whole body first and then receive the events.
  */
+
 import * as z from 'zod';
 import { verifyStreamEventSchemas, type verifyStreamHeadSchema } from '../../src/wire/verify-stream.ts';
 import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /** The first part of the request, sent before the response: the sources, and how the response is read. */
 export type VerifyStreamHeadInput = z.input<typeof verifyStreamHeadSchema>;
@@ -38,7 +40,7 @@ export async function verifyStream(
   pieces: Pieces,
   { evidence }: VerifyStreamOptions,
 ): Promise<Reply<AsyncGenerator<VerifyStreamEvent, void>>> {
-  const path = evidence === undefined ? 'v1/verify/stream' : `v1/verify/stream?evidence=${evidence}`;
+  const path = routePath('POST /v1/verify/stream', {}, { evidence });
   const all = deltasOf(pieces);
   const opened = await connection.exchange(path, linesOf(head, all), 'application/jsonl');
   return opened.ok ? { ok: true, body: eventsOf(opened.body, all) } : opened;

@@ -1,10 +1,10 @@
 /** Webhook endpoints of a project. */
 
 import type * as z from 'zod';
-import { pathSegment } from '../../src/text/path-segment.ts';
 import { deletedEndpointSchema, endpointsSchema } from '../../src/wire/webhooks.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
+import { routePath } from './route-path.ts';
 
 /** Lists and deletes webhook endpoints. Needs the scope `admin`. */
 export type WebhooksClient = {
@@ -16,7 +16,8 @@ export type WebhooksClient = {
 
 export function createWebhooks(connection: Connection): WebhooksClient {
   return {
-    list: () => connection.get('v1/webhooks', endpointsSchema),
-    delete: (id) => connection.remove(`v1/webhooks/${pathSegment(id)}`, deletedEndpointSchema),
+    list: () => connection.get(routePath('GET /v1/webhooks', {}), endpointsSchema),
+    delete: (id) =>
+      connection.remove(routePath('DELETE /v1/webhooks/{endpoint}', { endpoint: id }), deletedEndpointSchema),
   };
 }

@@ -46,7 +46,7 @@ export function validated<S extends z.ZodType>(value: unknown, schema: S): z.out
 }
 
 /** Validates the query. A repeated parameter is an error, like an unknown one. */
-export function readQuery<S extends z.ZodType>(c: Context, schema: S): z.output<S> {
+export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
   const values = Object.fromEntries(
     Object.entries(c.req.queries()).map(([name, all]) => [name, all.length === 1 ? all[0] : all]),
   );

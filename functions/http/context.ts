@@ -58,6 +58,8 @@ export type AppEnvironment = {
     streams: Leases;
     /** How long a piece of a body may take, in milliseconds. */
     bodyStallMs: number;
+    /** How long the adapters of OpenRLHF and NeMo Gym, whose clients hardly retry, retry short failures. */
+    adapterRetryWindowMs: number;
     /** Reserves the claims of this request's answers. */
     claimLease: Lease;
     /** Judgments of this request that the store failed to read or write. */

@@ -2,3 +2,6 @@
 import * as z from 'zod';
 
 export const emptyQuerySchema = z.strictObject({});
+
+/** The query of routes that ignore parameters: those of health checks, and of clients that were made for OpenAI. */
+export const anyQuerySchema = z.object({});

@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { ROUTES } from '../../src/wire/openapi/document.ts';
+import { DESCRIBED_ROUTES } from '../../src/wire/openapi/document.ts';
 import { citeward, jsonLines, root } from './processes.ts';
 import { ended, killServers, startServe as serve } from './serve-process.ts';
 
@@ -83,7 +83,7 @@ it('asks for a key where the settings have one', async () => {
   const statusOf = async (path: string, method = 'GET') => (await fetch(`${url}${path}`, { method })).status;
   for (const path of ['/', '/favicon.svg', '/openapi.json', '/healthz'])
     expect([path, await statusOf(path)]).toEqual([path, 200]);
-  const closed = ROUTES.filter(
+  const closed = DESCRIBED_ROUTES.filter(
     ({ path, signed }) => signed !== true && path !== '/healthz' && path !== '/openapi.json',
   );
   expect(closed.length).toBeGreaterThan(60);

@@ -81,24 +81,22 @@ const MAX_FIELDS = 20;
  * shows a field name that the caller chose as `*`, and only the reply names it. The log is needed because trainers
  * retry refused requests like failed ones and log a status without its body: one typo costs slime ten tries and two and
  * a half minutes.
- * @param adapter name of the adapter in the log.
  */
-export function reportRefusals(adapter: string) {
-  return createMiddleware<AppEnvironment>(async function reportRefusals(c, next) {
-    await next();
-    if (c.res.status < 400 || c.res.status >= 500 || !(c.error instanceof RequestError)) return;
-    const { failure } = c.error;
-    console.warn(
-      JSON.stringify({
-        event: 'adapter_request_refused',
-        adapter,
-        reason: wireReason(failure),
-        fields: fieldsOf(failure),
-        request_id: c.get('requestId'),
-      }),
-    );
-  });
-}
+export const reportRefusals = createMiddleware<AppEnvironment>(async function reportRefusals(c, next) {
+  const adapter = c.req.param('adapter');
+  await next();
+  if (c.res.status < 400 || c.res.status >= 500 || !(c.error instanceof RequestError)) return;
+  const { failure } = c.error;
+  console.warn(
+    JSON.stringify({
+      event: 'adapter_request_refused',
+      adapter,
+      reason: wireReason(failure),
+      fields: fieldsOf(failure),
+      request_id: c.get('requestId'),
+    }),
+  );
+});
 
 function fieldsOf(failure: RequestFailure): string[] {
   if (failure.reason === 'judge_unknown') return ['query.judge'];

@@ -3,7 +3,7 @@
  * their requests. It returns the components of one sample; the trainer computes the final reward from those of its
  * group.
  */
-import { Hono } from 'hono';
+
 import * as z from 'zod';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { carr } from '../../../src/families/carr/family.ts';
@@ -28,13 +28,12 @@ import {
   readLongTraceRl,
   splitOf,
 } from '../../../src/wire/adapters/longtracerl.ts';
-import { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
+import type { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { wantedPlace } from '../../../src/wire/adapters/run-place.ts';
 import { reportedOutcome } from '../../../src/wire/score.ts';
-import { requireScope } from '../auth.ts';
-import { readQuery } from '../body.ts';
-import type { AppEnvironment, Context } from '../context.ts';
-import { readRow, reportRefusals } from './adapter-request.ts';
+import type { Context } from '../context.ts';
+import type { Handlers } from '../handlers.ts';
+import { readRow } from './adapter-request.ts';
 import { type Sample, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 
 /** A row of either server. Its fields are validated once they show which one. */
@@ -42,12 +41,8 @@ const rowSchema = z.looseObject({});
 
 const NOT_JUDGED: LongTraceRlRewards = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
 
-export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
-  '/v1/adapters/longtracerl/evaluate',
-  reportRefusals('longtracerl'),
-  requireScope('score'),
-  async (c) => {
-    const query = readQuery(c, longTraceRlQuerySchema);
+export const longTraceRlHandlers = {
+  'POST /v1/adapters/longtracerl/evaluate': async (c, query) => {
     const row = await readRow(c, rowSchema);
     const isCarr = isCarrRequest(row);
     const family = isCarr ? carr : longTrace;
@@ -75,7 +70,7 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
       others: report === null ? {} : { run: report },
     });
   },
-);
+} satisfies Partial<Handlers>;
 
 /** Validates a row whose shape is known. @throws RequestError */
 function parsed<S extends z.ZodType>(schema: S, row: object): z.output<S> {

@@ -3,7 +3,7 @@
  * `POST /v1/adapters/nemo-gym/compare`: the `compare` endpoint of its server `genrm_compare`. A failure is an error
  * status: rewards of the reply must be numbers, and the trainer would train on a placeholder.
  */
-import { Hono } from 'hono';
+
 import { compareTogether } from '../../../service/compare.ts';
 import { RequestError } from '../../../service/failures.ts';
 import { RECIPES } from '../../../src/families/composers.ts';
@@ -14,57 +14,46 @@ import {
   nemoGymRequestSchema,
   policyOutput,
 } from '../../../src/wire/adapters/nemo-gym.ts';
-import {
-  genRmComparison,
-  genRmQuerySchema,
-  genRmReply,
-  genRmRequestSchema,
-} from '../../../src/wire/adapters/nemo-gym-compare.ts';
-import {
-  adapterQuerySchema,
-  LABEL_FIELD_NAMES,
-  type PolicyOutput,
-  questionOf,
-} from '../../../src/wire/adapters/request.ts';
-import { requireScope } from '../auth.ts';
-import { admitAnswers, readQuery } from '../body.ts';
-import { type AppEnvironment, compared, platformOf } from '../context.ts';
-import { type LabelledSample, labelledSample, readRow, reportRefusals } from './adapter-request.ts';
+import { genRmComparison, genRmReply, genRmRequestSchema } from '../../../src/wire/adapters/nemo-gym-compare.ts';
+import { LABEL_FIELD_NAMES, type PolicyOutput, questionOf } from '../../../src/wire/adapters/request.ts';
+import { admitAnswers } from '../body.ts';
+import { compared, platformOf } from '../context.ts';
+import type { Handlers } from '../handlers.ts';
+import { type LabelledSample, labelledSample, readRow } from './adapter-request.ts';
 import { retried, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 
-export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>()
-    .post('/v1/adapters/nemo-gym/compare', reportRefusals('nemo-gym'), requireScope('score'), async (c) => {
-      const named = readQuery(c, genRmQuerySchema);
-      const comparing = genRmComparison(await readRow(c, genRmRequestSchema, retryWindowMs));
-      if (!comparing.ok) throw new RequestError({ reason: 'input_invalid', problems: comparing.error });
-      await admitAnswers(c, comparing.value.answers, { waitMs: retryWindowMs });
-      const platform = await platformOf(c);
-      const options = { ...named, judgments: 'use', replicate: 0, on_judge_failure: 'error' } as const;
-      const reply = await retried(() => compareTogether(comparing.value, options, platform), {
-        failureIn: (tried) => (tried.ok ? null : tried.failure),
-        windowMs: retryWindowMs - (c.get('phases').body ?? 0),
-        signal: c.req.raw.signal,
-      });
-      return sendTrainerReply(c, genRmReply(compared(c, reply)));
-    })
-    .post('/v1/adapters/nemo-gym/verify', reportRefusals('nemo-gym'), requireScope('score'), async (c) => {
-      const query = readQuery(c, adapterQuerySchema);
-      const request = await readRow(c, nemoGymRequestSchema, retryWindowMs);
-      const { input } = request.responses_create_params;
-      const sample = labelledSample({
-        label: labelOf(request),
-        output: { value: outputOf(request), path: OUTPUT },
-        question: questionOf(input),
-        family: RECIPES[query.recipe].family,
-        run: query.run,
-        known: gymPlace(request),
-      });
-      const scoring = { recipe: query.recipe, query, retryWindowMs };
-      const { member, reward, run: report } = await scoreSample(c, sample, scoring);
-      return sendTrainerReply(c, nemoGymReply(request, member, reward, report));
+export const nemoGymHandlers = {
+  'POST /v1/adapters/nemo-gym/compare': async (c, named) => {
+    const retryWindowMs = c.get('adapterRetryWindowMs');
+    const comparing = genRmComparison(await readRow(c, genRmRequestSchema, retryWindowMs));
+    if (!comparing.ok) throw new RequestError({ reason: 'input_invalid', problems: comparing.error });
+    await admitAnswers(c, comparing.value.answers, { waitMs: retryWindowMs });
+    const platform = await platformOf(c);
+    const options = { ...named, judgments: 'use', replicate: 0, on_judge_failure: 'error' } as const;
+    const reply = await retried(() => compareTogether(comparing.value, options, platform), {
+      failureIn: (tried) => (tried.ok ? null : tried.failure),
+      windowMs: retryWindowMs - (c.get('phases').body ?? 0),
+      signal: c.req.raw.signal,
     });
-}
+    return sendTrainerReply(c, genRmReply(compared(c, reply)));
+  },
+  'POST /v1/adapters/nemo-gym/verify': async (c, query) => {
+    const retryWindowMs = c.get('adapterRetryWindowMs');
+    const request = await readRow(c, nemoGymRequestSchema, retryWindowMs);
+    const { input } = request.responses_create_params;
+    const sample = labelledSample({
+      label: labelOf(request),
+      output: { value: outputOf(request), path: OUTPUT },
+      question: questionOf(input),
+      family: RECIPES[query.recipe].family,
+      run: query.run,
+      known: gymPlace(request),
+    });
+    const scoring = { recipe: query.recipe, query, retryWindowMs };
+    const { member, reward, run: report } = await scoreSample(c, sample, scoring);
+    return sendTrainerReply(c, nemoGymReply(request, member, reward, report));
+  },
+} satisfies Partial<Handlers>;
 
 const OUTPUT = ['response', 'output'];
 

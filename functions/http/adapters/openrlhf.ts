@@ -2,47 +2,39 @@
  * `POST /v1/adapters/openrlhf/get_reward`: OpenRLHF's remote reward model. If any sample fails, the request fails: the
  * reply's list cannot express "not scored", and the client sends one sample per request.
  */
-import { Hono } from 'hono';
+
 import { invalidInput } from '../../../service/failures.ts';
 import { RECIPES } from '../../../src/families/composers.ts';
 import { decodedResponse, extraLogs, openRlhfRequestSchema, unitScore } from '../../../src/wire/adapters/openrlhf.ts';
 import type { TrainerReply } from '../../../src/wire/adapters/reply.ts';
-import { adapterQuerySchema } from '../../../src/wire/adapters/request.ts';
-import { requireScope } from '../auth.ts';
-import { readQuery } from '../body.ts';
-import type { AppEnvironment } from '../context.ts';
-import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
+import type { Handlers } from '../handlers.ts';
+import { labelledSample, readRow } from './adapter-request.ts';
 import { type Determined, scoreSamples, sendTrainerReply } from './adapter-scoring.ts';
 
 /** The reply for an empty shard: OpenRLHF splits its one sample over all configured servers. */
 const NO_SAMPLES: TrainerReply = { floats: { rewards: [], scores: [], extra_logs: {} } };
 
-export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>().post(
-    '/v1/adapters/openrlhf/get_reward',
-    reportRefusals('openrlhf'),
-    requireScope('score'),
-    async (c) => {
-      const query = readQuery(c, adapterQuerySchema);
-      const { family } = RECIPES[query.recipe];
-      const { query: queries, prompts, labels } = await readRow(c, openRlhfRequestSchema, retryWindowMs);
-      if (queries.length === 0) return sendTrainerReply(c, NO_SAMPLES);
-      const rows = queries.map((text, n) => ({ query: text, prompt: prompts[n] ?? '', label: labels[n] }));
-      const samples = rows.map((row, n) =>
-        labelledSample({
-          label: { value: row.label, path: ['labels', n] },
-          output: { value: { response: decodedResponse(row.query, row.prompt) }, path: ['query', n] },
-          question: row.prompt === '' ? undefined : row.prompt,
-          family,
-          run: query.run,
-          known: { prompt: row.prompt },
-        }),
-      );
-      const scored = await scoreSamples(c, samples, { recipe: query.recipe, query, retryWindowMs });
-      return sendTrainerReply(c, replyOf(scored));
-    },
-  );
-}
+export const openRlhfHandlers = {
+  'POST /v1/adapters/openrlhf/get_reward': async (c, query) => {
+    const retryWindowMs = c.get('adapterRetryWindowMs');
+    const { family } = RECIPES[query.recipe];
+    const { query: queries, prompts, labels } = await readRow(c, openRlhfRequestSchema, retryWindowMs);
+    if (queries.length === 0) return sendTrainerReply(c, NO_SAMPLES);
+    const rows = queries.map((text, n) => ({ query: text, prompt: prompts[n] ?? '', label: labels[n] }));
+    const samples = rows.map((row, n) =>
+      labelledSample({
+        label: { value: row.label, path: ['labels', n] },
+        output: { value: { response: decodedResponse(row.query, row.prompt) }, path: ['query', n] },
+        question: row.prompt === '' ? undefined : row.prompt,
+        family,
+        run: query.run,
+        known: { prompt: row.prompt },
+      }),
+    );
+    const scored = await scoreSamples(c, samples, { recipe: query.recipe, query, retryWindowMs });
+    return sendTrainerReply(c, replyOf(scored));
+  },
+} satisfies Partial<Handlers>;
 
 function replyOf(scored: readonly Determined[]): TrainerReply {
   const members = scored.map(({ member }) => member);

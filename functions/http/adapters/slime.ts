@@ -1,21 +1,15 @@
 /** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime retries. */
-import { Hono } from 'hono';
+
 import { RECIPES } from '../../../src/families/composers.ts';
 import { floatText } from '../../../src/wire/adapters/reply.ts';
-import { questionOf, slimeQuerySchema } from '../../../src/wire/adapters/request.ts';
+import { questionOf } from '../../../src/wire/adapters/request.ts';
 import { slimeObject, slimeRequestSchema } from '../../../src/wire/adapters/slime.ts';
-import { requireScope } from '../auth.ts';
-import { readQuery } from '../body.ts';
-import type { AppEnvironment } from '../context.ts';
-import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
+import type { Handlers } from '../handlers.ts';
+import { labelledSample, readRow } from './adapter-request.ts';
 import { scoreSample, sendJsonText, sendTrainerReply } from './adapter-scoring.ts';
 
-export const slimeRoutes = new Hono<AppEnvironment>().post(
-  '/v1/adapters/slime',
-  reportRefusals('slime'),
-  requireScope('score'),
-  async (c) => {
-    const query = readQuery(c, slimeQuerySchema);
+export const slimeHandlers = {
+  'POST /v1/adapters/slime': async (c, query) => {
     const request = await readRow(c, slimeRequestSchema);
     const { prompt, response, label } = request;
     const sample = labelledSample({
@@ -39,4 +33,4 @@ export const slimeRoutes = new Hono<AppEnvironment>().post(
       ? sendJsonText(c, floatText(reward))
       : sendTrainerReply(c, slimeObject(member, reward, report));
   },
-);
+} satisfies Partial<Handlers>;

@@ -2,22 +2,18 @@
  * `/compat/openai/v1/fine_tuning/alpha/graders/run` and `…/validate`: OpenAI's graders. A grader that fails is an error
  * status: beside an error in its metadata, OpenAI's reply would have a reward.
  */
-import { Hono } from 'hono';
+
 import { RequestError } from '../../../service/failures.ts';
 import { gradeSample } from '../../../service/grade.ts';
 import { type PreparedGrader, prepareGrader, templateValues } from '../../../src/wire/compat/graders/prepare.ts';
 import { graderReply } from '../../../src/wire/compat/graders/reply.ts';
 import { type Grader, graderRunSchema, graderValidateSchema } from '../../../src/wire/compat/graders/schema.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, noteStoreProblems, platformOf } from '../context.ts';
+import { readJson } from '../body.ts';
+import { noteStoreProblems, platformOf } from '../context.ts';
+import type { Handlers } from '../handlers.ts';
 
-const ROOT = '/compat/openai/v1/fine_tuning/alpha/graders';
-
-export const graderRoutes = new Hono<AppEnvironment>()
-  .post(`${ROOT}/run`, requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+export const graderHandlers = {
+  'POST /compat/openai/v1/fine_tuning/alpha/graders/run': async (c) => {
     const { grader, model_sample, item } = await readJson(c, graderRunSchema);
     const prepared = checked(grader);
     const start = performance.now();
@@ -25,13 +21,13 @@ export const graderRoutes = new Hono<AppEnvironment>()
     if (!graded.ok) throw new RequestError(graded.error);
     noteStoreProblems(c, graded.value.judgments);
     return c.json(graderReply(grader, graded.value, (performance.now() - start) / 1000));
-  })
-  .post(`${ROOT}/validate`, requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /compat/openai/v1/fine_tuning/alpha/graders/validate': async (c) => {
     const { grader } = await readJson(c, graderValidateSchema);
     checked(grader);
     return c.json({ grader });
-  });
+  },
+} satisfies Partial<Handlers>;
 
 /** @throws RequestError if a template or formula cannot be read. */
 function checked(grader: Grader): PreparedGrader {

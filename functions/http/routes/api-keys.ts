@@ -2,28 +2,22 @@
  * `/v1/api-keys` makes, lists and revokes API keys that the Worker stores; `GET /v1/audit` lists the uses of admin
  * routes. A key sees and makes keys of its own project; a key of API_KEYS those of all projects.
  */
+
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { Hono } from 'hono';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { MAX_PROJECT_KEYS } from '../../../src/limits.ts';
 import { RATE_TIERS } from '../../../src/wire/api-keys.ts';
 import { STORED_KEY_BYTES, storedKeyText } from '../../../src/wire/key-text.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import {
-  auditQuerySchema,
-  keyListQuerySchema,
-  newKeySchema,
-  type StoredKeyReply,
-} from '../../../src/wire/stored-keys.ts';
+import { newKeySchema, type StoredKeyReply } from '../../../src/wire/stored-keys.ts';
 import { AuditTable } from '../../projects/audit-table.ts';
 import { KeyTable, type StoredKey } from '../../projects/key-table.ts';
-import { checkOperator, checkScope, requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, type Context, callerOf } from '../context.ts';
+import { checkOperator, checkScope } from '../auth.ts';
+import { readJson } from '../body.ts';
+import { type Context, callerOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 
-export const apiKeyRoutes = new Hono<AppEnvironment>()
-  .post('/v1/api-keys', requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+export const apiKeyHandlers = {
+  'POST /v1/api-keys': async (c) => {
     const { label, project, scopes, expires_in_s, tier } = await readJson(c, newKeySchema);
     const caller = callerOf(c);
     if (project !== undefined && project !== caller.project) checkOperator(c, 'A key of another project');
@@ -47,27 +41,25 @@ export const apiKeyRoutes = new Hono<AppEnvironment>()
     });
     if (made === null) throw new RequestError({ reason: 'key_limit_reached', limit: MAX_PROJECT_KEYS });
     return c.json({ ...keyReply(made), key }, 201);
-  })
-  .get('/v1/api-keys', requireScope('admin'), async (c) => {
-    const { project, after = null, limit } = readQuery(c, keyListQuerySchema);
+  },
+  'GET /v1/api-keys': async (c, { project, after = null, limit }) => {
     const page = await new KeyTable(c.env.DB).page(listedProject(c, project), { after, limit });
     if (page === null) throw invalidInput(['query', 'after'], 'expected the id of a key');
     const keys = page.keys.map(keyReply);
     return c.json({ keys, next: page.has_more ? (keys.at(-1)?.id ?? null) : null });
-  })
-  .delete('/v1/api-keys/:key', requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'DELETE /v1/api-keys/{key}': async (c) => {
     const { isOperator, project } = callerOf(c);
-    const id = c.req.param('key');
+    const id = pathParameter(c, 'key');
     const sha256 = await new KeyTable(c.env.DB).revoke(isOperator ? null : project, id, Date.now());
     if (sha256 === null) throw new RequestError({ reason: 'key_not_found' });
     c.get('knownKeys').forget(sha256);
     return c.json({ id, revoked: true });
-  })
-  .get('/v1/audit', requireScope('admin'), async (c) => {
-    const { project, before = null, limit } = readQuery(c, auditQuerySchema);
+  },
+  'GET /v1/audit': async (c, { project, before = null, limit }) => {
     return c.json(await new AuditTable(c.env.DB).page(listedProject(c, project), { before, limit }));
-  });
+  },
+} satisfies Partial<Handlers>;
 
 /** The project whose entries a list shows; `null` = all. @throws RequestError if the caller may not see it. */
 function listedProject(c: Context, asked: string | undefined): string | null {

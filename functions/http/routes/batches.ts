@@ -1,24 +1,23 @@
 /** `/v1/batches` in OpenAI's shape. The Durable Object of a batch owns its state; D1 only lists batches. */
+
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { Hono } from 'hono';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { requiredScopes } from '../../../service/required-scopes.ts';
-import { batchListQuerySchema, batchRequestSchema, windowHours } from '../../../src/wire/batches/batch.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { batchRequestSchema, windowHours } from '../../../src/wire/batches/batch.ts';
 import { askBatch } from '../../batches/batch-client.ts';
 import { BatchList } from '../../batches/batch-list.ts';
 import { NEW_BATCH_VERSION, type NewBatch } from '../../batches/batch-messages.ts';
 import { newFileId } from '../../storage/files.ts';
 import { endpointExists } from '../../webhooks/endpoint-client.ts';
-import { checkScope, requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, projectOf, storesOf } from '../context.ts';
+import { checkScope } from '../auth.ts';
+import { readJson } from '../body.ts';
+import { projectOf, storesOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-export const batchRoutes = new Hono<AppEnvironment>()
-  .post('/v1/batches', requireScope('batch'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+export const batchHandlers = {
+  'POST /v1/batches': async (c) => {
     const request = await readJson(c, batchRequestSchema);
     const [{ scope, needed_by }] = requiredScopes(request.endpoint, {});
     checkScope(c, { scope, needed_by: `A batch of ${needed_by}` });
@@ -46,39 +45,42 @@ export const batchRoutes = new Hono<AppEnvironment>()
       error_file_id: newFileId(),
     };
     return c.json(await askBatch(c.env, project, batch.id, 'create', async (object) => await object.create(batch)));
-  })
-  .get('/v1/batches', requireScope('batch'), async (c) => {
-    const { after = null, limit } = readQuery(c, batchListQuerySchema);
+  },
+  'GET /v1/batches': async (c, { after = null, limit }) => {
     const page = await new BatchList(c.env.DB, projectOf(c)).page({ after, limit });
     if (page === null) throw invalidInput(['query', 'after'], 'expected the id of a batch');
     const { batches, has_more } = page;
     const first_id = batches[0]?.id ?? null;
     return c.json({ object: 'list', data: batches, first_id, last_id: batches.at(-1)?.id ?? null, has_more });
-  })
-  .get('/v1/batches/:id', requireScope('batch'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'GET /v1/batches/{id}': async (c) => {
     return c.json(
-      await askBatch(c.env, projectOf(c), c.req.param('id'), 'describe', async (object) => await object.describe()),
+      await askBatch(
+        c.env,
+        projectOf(c),
+        pathParameter(c, 'id'),
+        'describe',
+        async (object) => await object.describe(),
+      ),
     );
-  })
-  .post('/v1/batches/:id/cancel', requireScope('batch'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/batches/{id}/cancel': async (c) => {
     const { cancelled, batch } = await askBatch(
       c.env,
       projectOf(c),
-      c.req.param('id'),
+      pathParameter(c, 'id'),
       'cancel',
       async (object) => await object.cancel(),
     );
     if (!cancelled) throw new RequestError({ reason: 'batch_is_over', status: batch.status });
     return c.json(batch);
-  })
-  .post('/v1/batches/:id/redrive', requireScope('batch'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/batches/{id}/redrive': async (c) => {
     return c.json(
-      await askBatch(c.env, projectOf(c), c.req.param('id'), 'redrive', async (object) => await object.redrive()),
+      await askBatch(c.env, projectOf(c), pathParameter(c, 'id'), 'redrive', async (object) => await object.redrive()),
     );
-  });
+  },
+} satisfies Partial<Handlers>;
 
 const ID_BYTES = 16;
 

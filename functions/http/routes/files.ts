@@ -1,16 +1,16 @@
 /** `/v1/files` in OpenAI's shape. Uploaded forms are streamed into R2, file contents are streamed out of it. */
-import { Hono } from 'hono';
+
 import type * as z from 'zod';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { StorageError } from '../../../service/storage-error.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../../src/limits.ts';
-import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../../src/wire/files.ts';
+import { type FileListReply, type FileReply, fileFieldsSchema } from '../../../src/wire/files.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { R2_PART_BYTES } from '../../storage/part-writer.ts';
-import { requireScope } from '../auth.ts';
-import { PassingBody, readQuery } from '../body.ts';
-import { type AppEnvironment, type Context, storesOf } from '../context.ts';
+import { PassingBody } from '../body.ts';
+import { type Context, storesOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 import { readForm } from '../upload-form.ts';
 
 /** The most that one file holds at a time: the part being sent, and the next. */
@@ -22,15 +22,14 @@ const LIFETIME_ANCHOR = 'expires_after[anchor]';
 const LIFETIME_SECONDS = 'expires_after[seconds]';
 const FILE_FIELDS = ['purpose', LIFETIME_ANCHOR, LIFETIME_SECONDS] as const;
 
-export const fileRoutes = new Hono<AppEnvironment>()
-  .post('/v1/files', requireScope('batch'), async (c) => {
+export const fileHandlers = {
+  'POST /v1/files': async (c) => {
     const store = storesOf(c).files;
     const file = await outlivingCaller(c, receiveFile(c, store));
     await ignoringStorageErrors(() => store.removeExpired());
     return c.json(fileReply(file));
-  })
-  .get('/v1/files', requireScope('batch'), async (c) => {
-    const query = readQuery(c, fileListQuerySchema);
+  },
+  'GET /v1/files': async (c, query) => {
     const store = storesOf(c).files;
     if (query.after !== undefined && !(await store.knows(query.after))) {
       throw invalidInput(['query', 'after'], 'expected the id of a file');
@@ -38,21 +37,22 @@ export const fileRoutes = new Hono<AppEnvironment>()
     const { files, has_more } = await store.list(query);
     const [first_id, last_id] = [files[0]?.id ?? null, files.at(-1)?.id ?? null];
     return c.json({ object: 'list', data: files.map(fileReply), has_more, first_id, last_id } satisfies FileListReply);
-  })
-  .get('/v1/files/:id', requireScope('batch'), async (c) => c.json(fileReply(await found(c))))
-  .delete('/v1/files/:id', requireScope('batch'), async (c) => {
+  },
+  'GET /v1/files/{id}': async (c) => c.json(fileReply(await found(c))),
+  'DELETE /v1/files/{id}': async (c) => {
     const { id } = await found(c);
     await storesOf(c).files.remove(id);
     return c.json({ id, object: 'file', deleted: true });
-  })
-  .get('/v1/files/:id/content', requireScope('batch'), async (c) => {
+  },
+  'GET /v1/files/{id}/content': async (c) => {
     const file = await found(c);
     const range = rangeOf(c.req.raw.headers, file);
     if (range === 'unsatisfiable') throw new RequestError({ reason: 'range_not_satisfiable', bytes: file.bytes });
     const object = await storesOf(c).files.open(file.id, range ?? undefined);
     if (object === null) throw new RequestError({ reason: 'file_not_found' });
     return c.body(object.body, range === null ? 200 : 206, contentHeaders(file, range));
-  });
+  },
+} satisfies Partial<Handlers>;
 
 /** Stores the file of a form; after a failure nothing of it remains. */
 async function receiveFile(c: Context, store: FileStore): Promise<StoredFile> {
@@ -107,7 +107,7 @@ export function fileReply({ id, bytes, created_at, expires_at, filename, purpose
 }
 
 async function found(c: Context): Promise<StoredFile> {
-  const file = await storesOf(c).files.get(c.req.param('id') ?? '');
+  const file = await storesOf(c).files.get(pathParameter(c, 'id'));
   if (file === null) throw new RequestError({ reason: 'file_not_found' });
   return file;
 }

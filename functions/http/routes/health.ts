@@ -2,30 +2,28 @@
  * `GET /healthz`: the Worker runs (public). `GET /readyz`: which stores, judges, generators and sandbox are reachable
  * (any key).
  */
-import { Hono } from 'hono';
+
 import type { Backends } from '../../../service/backends/configured.ts';
 import type { Generators } from '../../../service/backends/generator-backends.ts';
 import type { JudgeBackend } from '../../../service/backends/judge-backends.ts';
 import type { Readiness } from '../../../src/wire/health.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import type { Environment, Settings } from '../../environment.ts';
 import { activeShardLoads } from '../../ledger/ledger-size.ts';
 import { configuredWarnings, measuredWarnings } from '../../shard-warnings.ts';
 import { storeStates } from '../../store-health.ts';
-import { readQuery } from '../body.ts';
-import type { AppEnvironment } from '../context.ts';
+import type { Handlers } from '../handlers.ts';
 
-export const healthRoutes = new Hono<AppEnvironment>()
-  .get('/healthz', (c) => c.json({ status: 'ok' }))
-  .get('/readyz', async (c) => {
-    readQuery(c, emptyQuerySchema);
+export const healthHandlers = {
+  'GET /healthz': (c) => c.json({ status: 'ok' }),
+  'GET /readyz': async (c) => {
     const readiness = await readinessOf(
       c.get('platforms').backendsOf(c.get('settings'), c.env),
       c.env,
       c.get('settings'),
     );
     return c.json(readiness, readiness.status === 'ready' ? 200 : 503);
-  });
+  },
+} satisfies Partial<Handlers>;
 
 async function readinessOf(backends: Backends, environment: Environment, settings: Settings): Promise<Readiness> {
   // Concurrently, because each waits for its own servers.

@@ -2,7 +2,6 @@
  * `POST /v1/judgments:export` and `:import` transfer judgments as JSON lines; `GET /v1/keys` returns the keys that
  * verify them. Both directions are streamed: a Worker has 128 MB, a file may have 100,000 lines.
  */
-import { Hono } from 'hono';
 import { MAX_KV_BULK_KEYS } from '../../../lib/kv-store.ts';
 import { type ImportReport, importJudgments } from '../../../src/judgments/import-judgments.ts';
 import type { IssuerKey } from '../../../src/judgments/issuer.ts';
@@ -10,11 +9,10 @@ import { readLines } from '../../../src/judgments/jsonl.ts';
 import { exportJudgments } from '../../../src/judgments/record-file.ts';
 import { MAX_IMPORT_LINE_BYTES, MAX_IMPORT_LINES, MAX_REFUSED_LINES_LISTED } from '../../../src/limits.ts';
 import { exportRequestSchema, type IssuerKeysReply } from '../../../src/wire/judgment-files.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import type { IssuerKeys } from '../../storage/issuer-settings.ts';
-import { requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, platformOf, storesOf } from '../context.ts';
+import { readJson } from '../body.ts';
+import { platformOf, storesOf } from '../context.ts';
+import type { Handlers } from '../handlers.ts';
 import { chunksOf, JSON_LINES, streamOf } from '../json-lines.ts';
 
 /** Judgments that an import verifies and stores together, and the size of their lines in UTF-16 code units. */
@@ -23,21 +21,18 @@ const IMPORT_CHUNK_CHARS = 256 * 1024;
 /** What an import holds at a time: a chunk, and the line that is being read. */
 const IMPORT_BUFFER_BYTES = 2 * IMPORT_CHUNK_CHARS + MAX_IMPORT_LINE_BYTES;
 
-export const judgmentRoutes = new Hono<AppEnvironment>()
-  .get('/v1/keys', async (c) => {
-    readQuery(c, emptyQuerySchema);
+export const judgmentHandlers = {
+  'GET /v1/keys': async (c) => {
     return c.json(describeKeys((await platformOf(c)).issuer));
-  })
-  .post('/v1/judgments:export', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/judgments:export': async (c) => {
     const { keys } = await readJson(c, exportRequestSchema);
     const wanted = keys.map((key) => ({ key, verdicts: null }));
     const { judgments, desk } = storesOf(c);
     const lines = exportJudgments(judgments, desk, wanted, MAX_KV_BULK_KEYS);
     return c.body(streamOf(lines), 200, JSON_LINES);
-  })
-  .post('/v1/judgments:import', requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/judgments:import': async (c) => {
     const { signing, desk } = await platformOf(c);
     const lines = readLines(chunksOf(c, IMPORT_BUFFER_BYTES), MAX_IMPORT_LINE_BYTES);
     const limits = {
@@ -48,7 +43,8 @@ export const judgmentRoutes = new Hono<AppEnvironment>()
     };
     const report: ImportReport = await importJudgments(lines, signing.known, desk.import, limits);
     return c.json(report);
-  });
+  },
+} satisfies Partial<Handlers>;
 
 function describeKeys({ current, previous, revoked }: IssuerKeys): IssuerKeysReply {
   const described = (status: 'current' | 'previous') => (key: IssuerKey) => ({ ...key, status });

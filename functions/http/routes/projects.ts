@@ -1,22 +1,20 @@
 /** `/v1/projects/{project}`: the budgets of a project and what is used of them today; the operator changes them. */
-import { Hono } from 'hono';
+
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { DEFAULT_PROJECT, PROJECT_NAME } from '../../../src/wire/api-keys.ts';
 import { type ProjectReply, projectChangeSchema } from '../../../src/wire/projects.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { dayOf, renewalAfter } from '../../projects/budgets.ts';
 import { ProjectTable } from '../../projects/project-table.ts';
-import { checkOperator, requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, type Context, callerOf } from '../context.ts';
+import { checkOperator } from '../auth.ts';
+import { readJson } from '../body.ts';
+import { type Context, callerOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 
-export const projectRoutes = new Hono<AppEnvironment>()
-  .get('/v1/projects/:project', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+export const projectHandlers = {
+  'GET /v1/projects/{project}': async (c) => {
     return c.json(await projectReply(c, projectIn(c)));
-  })
-  .patch('/v1/projects/:project', requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'PATCH /v1/projects/{project}': async (c) => {
     const change = await readJson(c, projectChangeSchema);
     const project = projectIn(c);
     checkOperator(c, 'A change of budgets');
@@ -27,11 +25,12 @@ export const projectRoutes = new Hono<AppEnvironment>()
     const before = (await table.budgets(project)) ?? c.get('settings').budgets;
     await table.setBudgets(project, { ...before, ...change });
     return c.json(await projectReply(c, project));
-  });
+  },
+} satisfies Partial<Handlers>;
 
 /** The project in the path. @throws RequestError if the caller may not see it. */
 function projectIn(c: Context): string {
-  const asked = c.req.param('project') ?? '';
+  const asked = pathParameter(c, 'project');
   const { isOperator, project } = callerOf(c);
   if (asked === project || (isOperator && PROJECT_NAME.test(asked))) return asked;
   throw new RequestError({ reason: 'project_not_found' });

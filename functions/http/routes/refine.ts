@@ -3,7 +3,7 @@
  * server-sent events. In a stream, an error before the first byte is a plain problem, a later one is the event `error`.
  * Generation stops when the caller disconnects, and slows down if the caller reads slowly.
  */
-import { Hono } from 'hono';
+
 import * as z from 'zod';
 import { RequestError } from '../../../service/failures.ts';
 import type { ScoringPlatform } from '../../../service/ports.ts';
@@ -11,35 +11,36 @@ import { type ReadyRefinement, readyRefinement, refine } from '../../../service/
 import { requiredScopes } from '../../../service/required-scopes.ts';
 import type { RefineEvent } from '../../../src/generation/refine.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../../../src/generation/refine.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
 import { answered } from '../answered.ts';
-import { checkScope, requireScope } from '../auth.ts';
-import { readJson, readQuery, validated } from '../body.ts';
-import { type AppEnvironment, platformOf } from '../context.ts';
+import { checkScope } from '../auth.ts';
+import { readJson, validated } from '../body.ts';
+import { platformOf } from '../context.ts';
 import { type EventStream, policyStream } from '../event-stream.ts';
+import type { Handlers } from '../handlers.ts';
 
 /** Deadline for all candidates of a reply that is sent at the end; proxies time out after 100 to 120 s. */
 const REFINE_DEADLINE_MS = 60_000;
 
-export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {
-  readQuery(c, emptyQuerySchema);
-  const body = await readJson(c, z.unknown());
-  const request = validated(body, refineRequestSchema);
-  for (const needed of requiredScopes('/v1/refine', request)) checkScope(c, needed);
-  if (!request.stream) {
-    // Nothing is written before the end, so this signal is the only sign of a disconnected caller.
-    const generation = { deadline_ms: REFINE_DEADLINE_MS, signal: c.req.raw.signal };
-    return c.json(await answered(c, '/v1/refine', { body, generation }));
-  }
-  const platform = await platformOf(c);
-  const prepared = await readyRefinement(request, platform);
-  if (!prepared.ok) throw new RequestError(prepared.error);
-  const stream = policyStream(c.get('requestId'), c.get('bodyLease'), (events) =>
-    sendRefinement(prepared.value, platform, events),
-  );
-  return c.body(stream, 200, { 'content-type': 'text/event-stream' });
-});
+export const refineHandlers = {
+  'POST /v1/refine': async (c) => {
+    const body = await readJson(c, z.unknown());
+    const request = validated(body, refineRequestSchema);
+    for (const needed of requiredScopes('/v1/refine', request)) checkScope(c, needed);
+    if (!request.stream) {
+      // Nothing is written before the end, so this signal is the only sign of a disconnected caller.
+      const generation = { deadline_ms: REFINE_DEADLINE_MS, signal: c.req.raw.signal };
+      return c.json(await answered(c, '/v1/refine', { body, generation }));
+    }
+    const platform = await platformOf(c);
+    const prepared = await readyRefinement(request, platform);
+    if (!prepared.ok) throw new RequestError(prepared.error);
+    const stream = policyStream(c.get('requestId'), c.get('bodyLease'), (events) =>
+      sendRefinement(prepared.value, platform, events),
+    );
+    return c.body(stream, 200, { 'content-type': 'text/event-stream' });
+  },
+} satisfies Partial<Handlers>;
 
 /** Streams a refinement. @throws RequestError if it fails; the stream turns it into an event. */
 async function sendRefinement(ready: ReadyRefinement, platform: ScoringPlatform, events: EventStream): Promise<void> {

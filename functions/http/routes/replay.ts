@@ -3,32 +3,32 @@
  * lines. Lines are produced while the run is read, at the speed of the client. Whatever can be refused is refused
  * before the first line; a later failure is a last line of the kind `error`.
  */
-import { Hono } from 'hono';
+
 import { RequestError, type RequestFailure } from '../../../service/failures.ts';
 import { failureOf, problemOf } from '../../../service/problems.ts';
 import { startReplay } from '../../../service/replay.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { type ReplayLine, replayRequestSchema } from '../../../src/wire/replay.ts';
-import { requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, platformOf, storesOf } from '../context.ts';
+import { readJson } from '../body.ts';
+import { platformOf, storesOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 import { JSON_LINES } from '../json-lines.ts';
 
 /** Lines are sent in chunks of up to this many UTF-16 code units; the end of a step is sent at once. */
 const REPLAY_CHUNK_CHARS = 32 * 1024;
 
-export const replayRoutes = new Hono<AppEnvironment>().post('/v1/runs/:id/replay', requireScope('score'), async (c) => {
-  readQuery(c, emptyQuerySchema);
-  const request = await readJson(c, replayRequestSchema);
-  const id = runIdSchema.safeParse(c.req.param('id'));
-  const run = id.success ? await storesOf(c).ledger.find(id.data) : null;
-  if (run === null) throw new RequestError({ reason: 'run_not_found' });
-  const started = await startReplay(run, request, await platformOf(c));
-  if (!started.ok) throw new RequestError(started.error);
-  const { lines, judges } = started.value;
-  return c.body(streamOf(lines, c.get('requestId'), judges), 200, JSON_LINES);
-});
+export const replayHandlers = {
+  'POST /v1/runs/{id}/replay': async (c) => {
+    const request = await readJson(c, replayRequestSchema);
+    const id = runIdSchema.safeParse(pathParameter(c, 'id'));
+    const run = id.success ? await storesOf(c).ledger.find(id.data) : null;
+    if (run === null) throw new RequestError({ reason: 'run_not_found' });
+    const started = await startReplay(run, request, await platformOf(c));
+    if (!started.ok) throw new RequestError(started.error);
+    const { lines, judges } = started.value;
+    return c.body(streamOf(lines, c.get('requestId'), judges), 200, JSON_LINES);
+  },
+} satisfies Partial<Handlers>;
 
 /**
  * Encodes the lines as a stream of bytes, many lines per chunk.

@@ -3,7 +3,6 @@
  * behind it. All are streamed: a Worker has 128 MB, a run may have a million rollouts. An incomplete file lacks its
  * last line.
  */
-import { Hono } from 'hono';
 import { MAX_KV_BULK_KEYS } from '../../../lib/kv-store.ts';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import type { NewRollout, StoredRun } from '../../../service/ledger-port.ts';
@@ -18,11 +17,9 @@ import {
 import { importRun, type RunChunk } from '../../../src/runs/import-run.ts';
 import { incompletenessOf, rolloutCounts } from '../../../src/runs/recorded-score.ts';
 import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
-import { requireScope } from '../auth.ts';
-import { readQuery } from '../body.ts';
-import { type AppEnvironment, storesOf } from '../context.ts';
+import { storesOf } from '../context.ts';
+import type { Handlers } from '../handlers.ts';
 import { chunksOf, inChunks, JSON_LINES, streamOf } from '../json-lines.ts';
 import { foundRun, runIdOf } from './runs.ts';
 
@@ -34,21 +31,18 @@ const RUN_IMPORT_GROUP_CHARS = 1024 * 1024;
 /** What an import holds at a time: a group, and the line that is being read. */
 const RUN_IMPORT_BUFFER_BYTES = 2 * RUN_IMPORT_GROUP_CHARS + MAX_RUN_IMPORT_LINE_BYTES;
 
-export const runFileRoutes = new Hono<AppEnvironment>()
-  .get('/v1/runs/:id/export', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+export const runFileHandlers = {
+  'GET /v1/runs/{id}/export': async (c) => {
     const run = await foundRun(c);
     return c.body(streamOf(inChunks(runLines(storesOf(c).ledger, run))), 200, JSON_LINES);
-  })
-  .get('/v1/runs/:id/judgments.jsonl', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'GET /v1/runs/{id}/judgments.jsonl': async (c) => {
     const run = await foundRun(c);
     const { judgments, desk, ledger } = storesOf(c);
     const lines = exportJudgments(judgments, desk, pinnedJudgments(ledger, run), MAX_KV_BULK_KEYS);
     return c.body(streamOf(inChunks(lines)), 200, JSON_LINES);
-  })
-  .post('/v1/runs/:id/import', requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/runs/{id}/import': async (c) => {
     const run = runIdOf(c);
     const { ledger } = storesOf(c);
     const lines = readLines(chunksOf(c, RUN_IMPORT_BUFFER_BYTES), MAX_RUN_IMPORT_LINE_BYTES);
@@ -61,7 +55,8 @@ export const runFileRoutes = new Hono<AppEnvironment>()
       listed: MAX_REFUSED_LINES_LISTED,
     };
     return c.json(await importRun(lines, (chunk) => putChunk(ledger, run, chunk), limits));
-  });
+  },
+} satisfies Partial<Handlers>;
 
 async function* runLines(ledger: LedgerClient, run: StoredRun): AsyncGenerator<string> {
   const { id, family, created_at } = run;

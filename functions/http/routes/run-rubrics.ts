@@ -1,5 +1,5 @@
 /** `/v1/runs/{id}/rubrics`: the evolving rubrics of a run's prompts: shows, starts, observes, edits, resumes. */
-import { Hono } from 'hono';
+
 import type * as z from 'zod';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import type { ObserveAnswer } from '../../../service/ledger-port.ts';
@@ -9,14 +9,11 @@ import { sha256Schema } from '../../../src/judgments/judgment-schema.ts';
 import type { GroupObservation } from '../../../src/rubrics/append.ts';
 import { foldLog, setOf } from '../../../src/rubrics/evolution.ts';
 import { questionDigest, setId } from '../../../src/rubrics/rubric-set.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import {
   editProblem,
   editRequestSchema,
   type observedSchema,
   type PromptList,
-  promptListQuerySchema,
-  promptQuerySchema,
   promptReplyOf,
   promptStartSchema,
   resumeRequestSchema,
@@ -26,14 +23,13 @@ import {
   weightedCriteria,
 } from '../../../src/wire/rubrics.ts';
 import { type RunRubrics, startedPrompt } from '../../ledger/run-rubrics.ts';
-import { requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, type Context, storesOf } from '../context.ts';
+import { readJson } from '../body.ts';
+import { type Context, storesOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 import { foundRun, runIdOf } from './runs.ts';
 
-export const runRubricRoutes = new Hono<AppEnvironment>()
-  .get('/v1/runs/:id/rubrics', requireScope('score'), async (c) => {
-    const { after = null, limit } = readQuery(c, promptListQuerySchema);
+export const runRubricHandlers = {
+  'GET /v1/runs/{id}/rubrics': async (c, { after = null, limit }) => {
     const run = await foundRun(c);
     const found = await storesOf(c).rubrics.list(run, after, limit + 1);
     const page = found.slice(0, limit);
@@ -47,9 +43,8 @@ export const runRubricRoutes = new Hono<AppEnvironment>()
       next: found.length > limit ? (page.at(-1)?.prompt ?? null) : null,
     };
     return c.json(reply);
-  })
-  .post('/v1/runs/:id/rubrics', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/runs/{id}/rubrics': async (c) => {
     const request = await readJson(c, promptStartSchema);
     const { ledger, rubrics } = storesOf(c);
     const run = runIdOf(c);
@@ -78,20 +73,17 @@ export const runRubricRoutes = new Hono<AppEnvironment>()
       proposal,
       rubrics: promptReplyOf(run, prompt, stored, { log: 'false' }),
     });
-  })
-  .post('/v1/runs/:id/rubrics:resume', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/runs/{id}/rubrics:resume': async (c) => {
     const { step } = await readJson(c, resumeRequestSchema);
     const prompts = await storesOf(c).rubrics.resume(await foundRun(c), step);
     return c.json({ step, prompts });
-  })
-  .get('/v1/runs/:id/rubrics/:prompt', requireScope('score'), async (c) => {
-    const view = readQuery(c, promptQuerySchema);
+  },
+  'GET /v1/runs/{id}/rubrics/{prompt}': async (c, view) => {
     const prompt = promptOf(c);
     return c.json(promptReplyOf(runIdOf(c), prompt, await storedPrompt(c, prompt), view));
-  })
-  .post('/v1/runs/:id/rubrics/:prompt/scored', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/runs/{id}/rubrics/{prompt}/scored': async (c) => {
     const { step, group, set, statistics } = await readJson(c, scoredRequestSchema);
     const problem = statisticsProblem(statistics);
     if (problem !== null) throw invalidInput(['statistics'], problem);
@@ -108,9 +100,8 @@ export const runRubricRoutes = new Hono<AppEnvironment>()
     const life = lifeOf(await foundRun(c));
     const answer = await observed(storesOf(c).rubrics, life, prompt, observation);
     return c.json(observedReply(prompt, answer, answer.scored));
-  })
-  .post('/v1/runs/:id/rubrics/:prompt/edits', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/runs/{id}/rubrics/{prompt}/edits': async (c) => {
     const { add, ...request } = await readJson(c, editRequestSchema);
     const prompt = promptOf(c);
     const run = await foundRun(c);
@@ -122,13 +113,14 @@ export const runRubricRoutes = new Hono<AppEnvironment>()
       throw new RequestError({ reason: 'input_invalid', problems: [editProblem(answer.status)] });
     }
     return c.json(promptReplyOf(run.id, prompt, await storedPrompt(c, prompt)));
-  });
+  },
+} satisfies Partial<Handlers>;
 
 const PROMPT_DIFFERS = 'the prompt began with others, which are fixed for its run; leave the field out to keep them';
 
 /** The digest of the prompt in the path. @throws RequestError if no prompt can have it. */
 function promptOf(c: Context): string {
-  const prompt = sha256Schema.safeParse(c.req.param('prompt'));
+  const prompt = sha256Schema.safeParse(pathParameter(c, 'prompt'));
   if (!prompt.success) throw new RequestError({ reason: 'rubrics_not_found' });
   return prompt.data;
 }

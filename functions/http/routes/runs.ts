@@ -1,5 +1,5 @@
 /** `/v1/runs`: lists runs, describes one step by step, lists its rollouts, and deletes it. */
-import { Hono } from 'hono';
+
 import * as z from 'zod';
 import { alertsOf } from '../../../service/alerts.ts';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
@@ -7,32 +7,22 @@ import type { RolloutDetail, RowPosition, RowSelection, StoredRow, StoredRun } f
 import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
 import { isAlert } from '../../../src/runs/judge-check.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
-import { alertsQuerySchema, judgeCheckRequestSchema, type RecordedCheck } from '../../../src/wire/alerts.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import {
-  type RunDetail,
-  type RunReply,
-  type RunRollout,
-  rolloutListQuerySchema,
-  runListQuerySchema,
-  runQuerySchema,
-} from '../../../src/wire/runs.ts';
+import { judgeCheckRequestSchema, type RecordedCheck } from '../../../src/wire/alerts.ts';
+import type { RunDetail, RunReply, RunRollout, rolloutListQuerySchema } from '../../../src/wire/runs.ts';
 import type { StoredCheck } from '../../ledger/check-table.ts';
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
-import { requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, type Context, storesOf } from '../context.ts';
+import { readJson } from '../body.ts';
+import { type Context, storesOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 
-export const runRoutes = new Hono<AppEnvironment>()
-  .get('/v1/runs', requireScope('score'), async (c) => {
-    const { after = null, limit } = readQuery(c, runListQuerySchema);
+export const runHandlers = {
+  'GET /v1/runs': async (c, { after = null, limit }) => {
     const page = await storesOf(c).ledger.list({ after, limit });
     if (page === null) throw invalidInput(['query', 'after'], 'expected the id of a run');
     const runs = page.runs.map((run) => runReply(c, run));
     return c.json({ runs, next: page.has_more ? (runs.at(-1)?.id ?? null) : null, deleting: page.deleting });
-  })
-  .get('/v1/runs/:id', requireScope('score'), async (c) => {
-    const { from_step, limit } = readQuery(c, runQuerySchema);
+  },
+  'GET /v1/runs/{id}': async (c, { from_step, limit }) => {
     const run = await foundRun(c);
     const { ledger } = storesOf(c);
     const [{ rollouts, recipes }, { steps, next_step }] = await Promise.all([
@@ -47,23 +37,20 @@ export const runRoutes = new Hono<AppEnvironment>()
       next_step,
     };
     return c.json(detail);
-  })
-  .get('/v1/runs/:id/alerts', requireScope('score'), async (c) => {
-    const { from_step } = readQuery(c, alertsQuerySchema);
+  },
+  'GET /v1/runs/{id}/alerts': async (c, { from_step }) => {
     const run = await foundRun(c);
     const { ledger } = storesOf(c);
     const [alerts, checks] = await Promise.all([alertsOf(ledger, run, from_step ?? null), ledger.checks(run)]);
     return c.json({ run: run.id, window: ALERT_WINDOW_STEPS, ...alerts, judge_checks: checks.map(recordedCheck) });
-  })
-  .post('/v1/runs/:id/judge-checks', requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/runs/{id}/judge-checks': async (c) => {
     const check = await readJson(c, judgeCheckRequestSchema);
     const at = await storesOf(c).ledger.addCheck(await foundRun(c), check);
     if (at === null) throw new RequestError({ reason: 'run_not_found' });
     return c.json(recordedCheck({ check, at }));
-  })
-  .get('/v1/runs/:id/rollouts', requireScope('score'), async (c) => {
-    const { step, group, sample, attempts, detail, limit, after } = readQuery(c, rolloutListQuerySchema);
+  },
+  'GET /v1/runs/{id}/rollouts': async (c, { step, group, sample, attempts, detail, limit, after }) => {
     const run = await foundRun(c);
     const position = after === undefined ? null : readCursor(after);
     if (position === 'malformed')
@@ -77,9 +64,8 @@ export const runRoutes = new Hono<AppEnvironment>()
       rollouts: await Promise.all(page.map((row) => rolloutReply(row, detail, ledger))),
       next: rows.length > limit && last !== undefined ? writeCursor(last.position) : null,
     });
-  })
-  .delete('/v1/runs/:id', requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'DELETE /v1/runs/{id}': async (c) => {
     const id = runIdOf(c);
     const { ledger } = storesOf(c);
     const now = Date.now();
@@ -88,7 +74,8 @@ export const runRoutes = new Hono<AppEnvironment>()
     // Also continues interrupted deletions and deletes expired runs.
     await ledger.clear(now);
     return c.json({ id, deleted: true, complete: removal.complete });
-  });
+  },
+} satisfies Partial<Handlers>;
 
 /** The run named in the path. @throws RequestError if it does not exist. */
 export async function foundRun(c: Context): Promise<StoredRun> {
@@ -99,7 +86,7 @@ export async function foundRun(c: Context): Promise<StoredRun> {
 
 /** The run id in the path. @throws RequestError if no run can have this id. */
 export function runIdOf(c: Context): string {
-  const id = runIdSchema.safeParse(c.req.param('id'));
+  const id = runIdSchema.safeParse(pathParameter(c, 'id'));
   if (!id.success) throw new RequestError({ reason: 'run_not_found' });
   return id.data;
 }

@@ -2,8 +2,8 @@
  * `/v1/uploads` in OpenAI's shape: a file larger than one request, sent in parts. OpenAI's API cannot read an upload,
  * so completing or cancelling is idempotent: a caller who missed the reply repeats the request and gets it.
  */
+
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { Hono } from 'hono';
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
 import { MAX_UPLOAD_PART_BYTES, MAX_UPLOAD_PARTS } from '../../../src/limits.ts';
@@ -15,17 +15,17 @@ import {
 } from '../../../src/wire/files.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../../storage/uploads.ts';
-import { requireScope } from '../auth.ts';
 import { PassingBody, readJson, reserveBuffers } from '../body.ts';
-import { type AppEnvironment, type Context, storesOf } from '../context.ts';
+import { type Context, storesOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 import { readForm } from '../upload-form.ts';
 import { FILE_BUFFER_BYTES, FILE_BUFFER_SHARE, fileReply, ignoringStorageErrors, outlivingCaller } from './files.ts';
 
 /** An upload expires if it is not completed within this time (OpenAI's value). */
 const UPLOAD_LIFETIME_S = 60 * 60;
 
-export const uploadRoutes = new Hono<AppEnvironment>()
-  .post('/v1/uploads', requireScope('batch'), async (c) => {
+export const uploadHandlers = {
+  'POST /v1/uploads': async (c) => {
     const { bytes, filename, purpose, expires_after } = await readJson(c, uploadRequestSchema);
     const created_at = nowSeconds();
     const upload: StoredUpload = {
@@ -45,12 +45,12 @@ export const uploadRoutes = new Hono<AppEnvironment>()
     await store.create(upload);
     await ignoringStorageErrors(() => store.clearEnded());
     return c.json(uploadReply(upload));
-  })
-  .post('/v1/uploads/:id/parts', requireScope('batch'), async (c) => {
+  },
+  'POST /v1/uploads/{id}/parts': async (c) => {
     const upload = await pending(c);
     return c.json(await outlivingCaller(c, receivePart(c, upload, storesOf(c).uploads)));
-  })
-  .post('/v1/uploads/:id/complete', requireScope('batch'), async (c) => {
+  },
+  'POST /v1/uploads/{id}/complete': async (c) => {
     const { part_ids, md5 } = await readJson(c, uploadCompletionSchema);
     const upload = await found(c);
     const { files } = storesOf(c);
@@ -65,8 +65,8 @@ export const uploadRoutes = new Hono<AppEnvironment>()
         );
     if (file === null) throw notPending(upload);
     return c.json(uploadReply({ ...upload, status: 'completed' }, file));
-  })
-  .post('/v1/uploads/:id/cancel', requireScope('batch'), async (c) => {
+  },
+  'POST /v1/uploads/{id}/cancel': async (c) => {
     const upload = await found(c);
     const store = storesOf(c).uploads;
     if (upload.status !== 'cancelled') {
@@ -75,7 +75,8 @@ export const uploadRoutes = new Hono<AppEnvironment>()
     }
     await ignoringStorageErrors(() => store.clear(upload.id));
     return c.json(uploadReply({ ...upload, status: 'cancelled' }));
-  });
+  },
+} satisfies Partial<Handlers>;
 
 /** Stores a part; after a failure nothing of it remains. */
 async function receivePart(c: Context, upload: StoredUpload, store: UploadStore): Promise<UploadPartReply> {
@@ -199,7 +200,7 @@ function uploadReply(upload: StoredUpload, file?: StoredFile): UploadReply {
 }
 
 async function found(c: Context): Promise<StoredUpload> {
-  const upload = await storesOf(c).uploads.get(c.req.param('id') ?? '');
+  const upload = await storesOf(c).uploads.get(pathParameter(c, 'id'));
   if (upload === null) throw new RequestError({ reason: 'upload_not_found' });
   return upload;
 }

@@ -6,31 +6,27 @@
  * later one is the event `error`, after which the stream ends. A client may send everything before it reads: the body
  * is read until MAX_QUEUED_EVENT_BYTES of events are waiting.
  */
-import { Hono } from 'hono';
+
 import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { StreamedVerification } from '../../../service/verify.ts';
 import type { StreamEvent } from '../../../src/citations/stream/events.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
-import { verifyQuerySchema } from '../../../src/wire/verify.ts';
 import {
   type VerifyStreamHead,
   verifyStreamDeltaSchema,
   verifyStreamHeadSchema,
-  verifyStreamQuerySchema,
 } from '../../../src/wire/verify-stream.ts';
 import { answered } from '../answered.ts';
-import { requireScope } from '../auth.ts';
-import { parseText, readQuery } from '../body.ts';
-import type { AppEnvironment } from '../context.ts';
+import { parseText } from '../body.ts';
 import { type EventStream, eventStream } from '../event-stream.ts';
+import type { Handlers } from '../handlers.ts';
 import { BodyLines } from '../json-lines.ts';
 
-export const verifyRoutes = new Hono<AppEnvironment>()
-  .post('/v1/verify', requireScope('verify'), async (c) => {
-    return c.json(await answered(c, '/v1/verify', { verifying: readQuery(c, verifyQuerySchema) }));
-  })
-  .post('/v1/verify/stream', requireScope('verify'), async (c) => {
-    const { evidence } = readQuery(c, verifyStreamQuerySchema);
+export const verifyHandlers = {
+  'POST /v1/verify': async (c, query) => {
+    return c.json(await answered(c, '/v1/verify', { verifying: query }));
+  },
+  'POST /v1/verify/stream': async (c, { evidence }) => {
     const lease = c.get('streams').begin(c.req.raw.signal);
     const body = new BodyLines(c.req.raw, lease);
     try {
@@ -49,7 +45,8 @@ export const verifyRoutes = new Hono<AppEnvironment>()
     } finally {
       lease.end();
     }
-  });
+  },
+} satisfies Partial<Handlers>;
 
 /** Verifies the remaining lines and sends the events. @throws RequestError for an invalid line. */
 async function verifyLines(body: BodyLines, verification: StreamedVerification, events: EventStream): Promise<void> {

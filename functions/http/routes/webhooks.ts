@@ -2,18 +2,16 @@
  * `/v1/webhooks`: registers endpoints, rotates their secrets, and lists jobs and deliveries. Its last route accepts
  * scoring requests that carry a signature instead of an API key.
  */
+
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { Hono } from 'hono';
 import { invalidInput, RequestError, type RequestFailure } from '../../../service/failures.ts';
 import { newId } from '../../../service/ids.ts';
 import { currentTraceparent } from '../../../service/trace-context.ts';
 import { MAX_WEBHOOK_BODY_BYTES, MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../../src/limits.ts';
 import { createRecentlyUsed } from '../../../src/recently-used.ts';
-import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { readEndpointUrl } from '../../../src/wire/webhook-url.ts';
 import {
-  deliveriesQuerySchema,
   type Endpoint,
   endpointChangeSchema,
   endpointRegistrationSchema,
@@ -35,23 +33,23 @@ import {
   WEBHOOK_MESSAGE_VERSION,
 } from '../../webhooks/endpoint-messages.ts';
 import { type PresentedSignature, readSignature, verifySignature } from '../../webhooks/signature.ts';
-import { requireScope } from '../auth.ts';
-import { parseBody, readJson, readQuery, receiveBytes } from '../body.ts';
+import { checkScope } from '../auth.ts';
+import { parseBody, readJson, receiveBytes } from '../body.ts';
 import { callerConnection } from '../caller-address.ts';
-import { type AppEnvironment, type Context, projectOf } from '../context.ts';
+import { type Context, projectOf } from '../context.ts';
+import { type Handlers, pathParameter } from '../handlers.ts';
 import { checkRate } from '../rate-limit.ts';
 
 const v = WEBHOOK_MESSAGE_VERSION;
-const ENDPOINT = '/v1/webhooks/:endpoint';
 /**
- * What needs the scope `score`, for problems. Signed requests carry no key, so a key without this scope must not obtain
+ * Signed requests carry no key, so a key without this scope must not obtain
  * a secret.
  */
-const SECRET = 'A secret that signs scoring requests';
+const SECRET_SCOPE = { scope: 'score', needed_by: 'A secret that signs scoring requests' } as const;
 
-export const webhookRoutes = new Hono<AppEnvironment>()
-  .post('/v1/webhooks', requireScope('admin'), requireScope('score', SECRET), async (c) => {
-    readQuery(c, emptyQuerySchema);
+export const webhookHandlers = {
+  'POST /v1/webhooks': async (c) => {
+    checkScope(c, SECRET_SCOPE);
     const { url, description, enabled } = await readJson(c, endpointRegistrationSchema);
     const id = newId('whe_');
     const project = projectOf(c);
@@ -63,9 +61,8 @@ export const webhookRoutes = new Hono<AppEnvironment>()
       return c.json(endpoint, 201);
     granted(await askObject(object, async () => await object.remove({ v })));
     throw new RequestError({ reason: 'webhook_limit_reached', of: 'endpoints', limit: MAX_WEBHOOK_ENDPOINTS });
-  })
-  .get('/v1/webhooks', requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'GET /v1/webhooks': async (c) => {
     const project = projectOf(c);
     const ids = await new WebhookEndpoints(c.env.DB, project).list();
     const found = await Promise.all(
@@ -79,54 +76,48 @@ export const webhookRoutes = new Hono<AppEnvironment>()
       !one.ok && one.refusal === 'endpoint_unknown' ? [] : [granted(one)],
     );
     return c.json({ endpoints });
-  })
-  .get(ENDPOINT, requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'GET /v1/webhooks/{endpoint}': async (c) => {
     return c.json(await ask(c, async (object) => await object.describe({ v })));
-  })
-  .patch(ENDPOINT, requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'PATCH /v1/webhooks/{endpoint}': async (c) => {
     const { url, ...others } = await readJson(c, endpointChangeSchema);
     const change = { ...others, ...(url === undefined ? {} : { url: receiverUrl(c, url) }) };
     return c.json(await ask(c, async (object) => await object.change({ v, change })));
-  })
-  .delete(ENDPOINT, requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'DELETE /v1/webhooks/{endpoint}': async (c) => {
     // Remove the object before the list entry: if removing the entry fails, the deletion can be repeated.
     await ask(c, async (object) => await object.remove({ v }));
-    const id = c.req.param('endpoint');
+    const id = pathParameter(c, 'endpoint');
     await new WebhookEndpoints(c.env.DB, projectOf(c)).remove(id);
     return c.json({ id, deleted: true });
-  })
-  .post(`${ENDPOINT}/secrets:rotate`, requireScope('admin'), requireScope('score', SECRET), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/webhooks/{endpoint}/secrets:rotate': async (c) => {
+    checkScope(c, SECRET_SCOPE);
     const { grace_s } = await readJson(c, secretRotationSchema);
     return c.json(await ask(c, async (object) => await object.rotate({ v, grace_s })));
-  })
-  .post(`${ENDPOINT}/test`, requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
+  },
+  'POST /v1/webhooks/{endpoint}/score': receive,
+  'POST /v1/webhooks/{endpoint}/test': async (c) => {
     return c.json(await ask(c, async (object) => await object.sendTest({ v })));
-  })
-  .get(`${ENDPOINT}/jobs/:job`, requireScope('score'), async (c) => {
-    readQuery(c, emptyQuerySchema);
-    const job = c.req.param('job');
+  },
+  'GET /v1/webhooks/{endpoint}/jobs/{job}': async (c) => {
+    const job = pathParameter(c, 'job');
     const found = await ask(c, async (object) => await object.job({ v, job }));
     return c.json({ ...found, event: found.event === null ? null : JSON.parse(found.event) });
-  })
-  .get(`${ENDPOINT}/deliveries`, requireScope('admin'), async (c) => {
-    const { state = null, limit, after = null } = readQuery(c, deliveriesQuerySchema);
+  },
+  'GET /v1/webhooks/{endpoint}/deliveries': async (c, { state = null, limit, after = null }) => {
     return c.json(await ask(c, async (object) => await object.deliveries({ v, state, limit, after })));
-  })
-  .get(`${ENDPOINT}/deliveries/:message`, requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
-    const message = c.req.param('message');
+  },
+  'GET /v1/webhooks/{endpoint}/deliveries/{message}': async (c) => {
+    const message = pathParameter(c, 'message');
     return c.json(detailOf(await ask(c, async (object) => await object.delivery({ v, message }))));
-  })
-  .post(`${ENDPOINT}/deliveries/:message/resend`, requireScope('admin'), async (c) => {
-    readQuery(c, emptyQuerySchema);
-    const message = c.req.param('message');
+  },
+  'POST /v1/webhooks/{endpoint}/deliveries/{message}/resend': async (c) => {
+    const message = pathParameter(c, 'message');
     return c.json(detailOf(await ask(c, async (object) => await object.resend({ v, message }))));
-  });
+  },
+} satisfies Partial<Handlers>;
 
 /** @throws RequestError if the URL is not allowed as a receiver. */
 function receiverUrl(c: Context, text: string): string {
@@ -141,7 +132,7 @@ function detailOf({ event, ...delivery }: DeliveryDescription): Readonly<Record<
 
 /** Calls the object of the endpoint in the path. @throws RequestError if it refuses. */
 async function ask<T>(c: Context, question: (object: EndpointObject) => Promise<Answer<T>>): Promise<T> {
-  const place = { project: projectOf(c), id: c.req.param('endpoint') ?? '' };
+  const place = { project: projectOf(c), id: pathParameter(c, 'endpoint') };
   return granted(await askEndpoint(c.env, place, question));
 }
 
@@ -174,10 +165,11 @@ function failureOf(refusal: EndpointRefusal | 'unavailable'): RequestFailure {
   }
 }
 
-export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/:endpoint/score', async (c) => {
+/** Takes a signed request, to score it later. */
+async function receive(c: Context): Promise<Response> {
   const read = readSignature(c.req.raw.headers, Math.floor(Date.now() / 1000));
   if (!read.ok) throw new RequestError({ reason: read.problem });
-  const endpoint = c.req.param('endpoint');
+  const endpoint = pathParameter(c, 'endpoint');
   const { project, secrets } = await signerOf(c, endpoint);
   const body = await signedBody(c, read.presented, secrets);
   const caller = {
@@ -192,7 +184,6 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   c.set('principal', caller);
   await checkRate(c.env, caller);
 
-  readQuery(c, emptyQuerySchema);
   // An invalid request is refused at once and does not consume its webhook-id.
   parseBody(body, scoreRequestSchema);
   const digest = await sha256(body);
@@ -200,7 +191,7 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   const object = endpointObject(c.env, { project, id: endpoint });
   const job = granted(await askObject(object, async () => await object.receive(request)));
   return c.json(job, job.status === 'pending' ? 202 : 200);
-});
+}
 
 /**
  * The project of an endpoint, and the secrets that may sign requests for it. @throws RequestError if it does not exist,

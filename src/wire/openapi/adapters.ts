@@ -3,64 +3,52 @@ import * as z from 'zod';
 import { carrAdapterReplySchema, carrRequestSchema } from '../adapters/carr.ts';
 import { longTraceRlReplySchema, longTraceRlRequestSchema } from '../adapters/longtracerl.ts';
 import { nemoGymReplySchema, nemoGymRequestSchema } from '../adapters/nemo-gym.ts';
-import { genRmQuerySchema, genRmReplySchema, genRmRequestSchema } from '../adapters/nemo-gym-compare.ts';
+import { genRmReplySchema, genRmRequestSchema } from '../adapters/nemo-gym-compare.ts';
 import { openRlhfReplySchema, openRlhfRequestSchema } from '../adapters/openrlhf.ts';
-import { adapterQuerySchema, labelSchema, longTraceRlQuerySchema, slimeQuerySchema } from '../adapters/request.ts';
+import { labelSchema } from '../adapters/request.ts';
 import { slimeReplySchema, slimeRequestSchema } from '../adapters/slime.ts';
 import { BODY_PROBLEMS, KEY_PROBLEMS, type Section } from './route.ts';
 
 /** The properties that all adapter routes share. */
 const ADAPTER = {
-  method: 'post',
-  scope: 'score',
   keyInUrl: true,
   problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 503],
 } as const;
 
-export const ADAPTERS: Section = {
+export const ADAPTERS = {
   tag: { name: 'trainers', description: 'The shapes that trainers send and read.' },
-  routes: [
-    {
+  routes: {
+    'POST /v1/adapters/slime': {
       ...ADAPTER,
-      path: '/v1/adapters/slime',
       summary: "slime's remote reward model: one sample in, a number out.",
-      query: slimeQuerySchema,
       request: 'SlimeRequest',
       replies: { 200: { description: 'The reward.', schema: 'SlimeReply' } },
     },
-    {
+    'POST /v1/adapters/longtracerl/evaluate': {
       ...ADAPTER,
-      path: '/v1/adapters/longtracerl/evaluate',
       summary: 'The reward servers of LongTraceRL and CaRR: outcome, rubric and reward of one sample.',
-      query: longTraceRlQuerySchema,
       request: 'LongTraceRlRequest',
       replies: { 200: { description: 'The three rewards.', schema: 'LongTraceRlReply' } },
     },
-    {
+    'POST /v1/adapters/openrlhf/get_reward': {
       ...ADAPTER,
-      path: '/v1/adapters/openrlhf/get_reward',
       summary: "OpenRLHF's remote reward model: lists in, lists of the same length out.",
-      query: adapterQuerySchema,
       request: 'OpenRlhfRequest',
       replies: { 200: { description: 'Rewards, scores and logs.', schema: 'OpenRlhfReply' } },
     },
-    {
+    'POST /v1/adapters/nemo-gym/verify': {
       ...ADAPTER,
-      path: '/v1/adapters/nemo-gym/verify',
       summary: 'NeMo Gym resources server: verifies a row and returns it with its reward.',
-      query: adapterQuerySchema,
       request: 'NemoGymRequest',
       replies: { 200: { description: 'The row with its reward.', schema: 'NemoGymReply' } },
     },
-    {
+    'POST /v1/adapters/nemo-gym/compare': {
       ...ADAPTER,
-      path: '/v1/adapters/nemo-gym/compare',
       summary: "NeMo Gym's genrm_compare: compares the answers to one prompt in pairs.",
-      query: genRmQuerySchema,
       request: 'GenRmRequest',
       replies: { 200: { description: 'A reward from 1 to 5 for each answer.', schema: 'GenRmReply' } },
     },
-  ],
+  },
   requests: {
     SlimeRequest: slimeRequestSchema,
     LongTraceRlRequest: z.union([longTraceRlRequestSchema, carrRequestSchema]),
@@ -76,4 +64,4 @@ export const ADAPTERS: Section = {
     NemoGymReply: nemoGymReplySchema,
     GenRmReply: genRmReplySchema,
   },
-};
+} satisfies Section;

@@ -11,6 +11,7 @@ import { criterionInputSchema, sourceInputSchema } from '../../family/rollout-sc
 import { componentSchema } from '../../family/score.ts';
 import { healthSchema, readinessSchema } from '../health.ts';
 import { problemSchema } from '../problem.ts';
+import { ROUTE_NAMES, ROUTES, type RouteName, type RouteRow } from '../routes.ts';
 import { recipeInputSchema } from '../score.ts';
 import { ADAPTERS } from './adapters.ts';
 import { API_KEYS } from './api-keys.ts';
@@ -18,7 +19,7 @@ import { BATCHES } from './batches.ts';
 import { DROP_INS } from './drop-ins.ts';
 import recorded from './examples.json' with { type: 'json' };
 import { GENERATION } from './generation.ts';
-import { KEY_PROBLEMS, type Route, type RouteReply, type Section } from './route.ts';
+import { KEY_PROBLEMS, type RouteReply, type RouteText, type Section } from './route.ts';
 import { EVOLVING_RUBRICS } from './rubrics.ts';
 import { RUNS } from './runs.ts';
 import { SCORING } from './scoring.ts';
@@ -65,47 +66,35 @@ const RECIPE_SCHEMAS: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
   }),
 );
 
-const OPERATIONS: Section = {
+const OPERATIONS = {
   tag: { name: 'operations', description: 'State and figures of the deployment.' },
-  routes: [
-    {
-      method: 'get',
-      path: '/healthz',
+  routes: {
+    'GET /healthz': {
       summary: 'Reports that the Worker is up.',
-      scope: null,
       replies: { 200: { description: 'Up.', schema: 'Health' } },
       problems: [],
     },
-    {
-      method: 'get',
-      path: '/readyz',
+    'GET /readyz': {
       summary: 'Reports whether requests that name no judge can be scored, and the state of each judge.',
-      scope: 'any',
       replies: {
         200: { description: 'Ready.', schema: 'Readiness' },
         503: { description: 'Not ready; reason says why.', schema: 'Readiness' },
       },
       problems: [...KEY_PROBLEMS, 422],
     },
-    {
-      method: 'get',
-      path: '/metrics',
+    'GET /metrics': {
       summary: 'Returns the figures of the deployment for Prometheus.',
-      scope: 'metrics',
       replies: {
         200: { description: 'OpenMetrics text.', schema: null, media: 'application/openmetrics-text' },
       },
       problems: [...KEY_PROBLEMS, 422, 503],
     },
-    {
-      method: 'get',
-      path: '/openapi.json',
+    'GET /openapi.json': {
       summary: 'Returns this document.',
-      scope: 'any',
       replies: { 200: { description: 'OpenAPI 3.1.', schema: null } },
       problems: KEY_PROBLEMS,
     },
-  ],
+  },
   requests: {
     RecipeInput: recipeInputSchema,
     ...RECIPE_SCHEMAS,
@@ -122,7 +111,7 @@ const OPERATIONS: Section = {
     CitedId: citedIdSchema,
     Component: componentSchema,
   },
-};
+} satisfies Section;
 
 const SECTIONS: readonly Section[] = [
   OPERATIONS,
@@ -137,8 +126,30 @@ const SECTIONS: readonly Section[] = [
   API_KEYS,
 ];
 
+/** Without a text for each route, this does not compile. */
+const TEXTS: Readonly<Record<RouteName, RouteText>> = {
+  ...OPERATIONS.routes,
+  ...SCORING.routes,
+  ...ADAPTERS.routes,
+  ...DROP_INS.routes,
+  ...GENERATION.routes,
+  ...BATCHES.routes,
+  ...RUNS.routes,
+  ...EVOLVING_RUBRICS.routes,
+  ...WEBHOOKS.routes,
+  ...API_KEYS.routes,
+};
+
+/** A route, with all that is declared of it. */
+export type Route = RouteRow & RouteText & { readonly method: string; readonly path: string };
+
+function routeOf(name: RouteName): Route {
+  const [method = '', path = ''] = name.split(' ');
+  return { method: method.toLowerCase(), path, ...ROUTES[name], ...TEXTS[name] };
+}
+
 /** Every route of the Worker. */
-export const ROUTES: readonly Route[] = SECTIONS.flatMap(({ routes }) => routes);
+export const DESCRIBED_ROUTES: readonly Route[] = ROUTE_NAMES.map(routeOf);
 
 /** The schemas that routes name, by name. */
 export const SCHEMAS = {
@@ -180,7 +191,7 @@ export function buildOpenApi(version: string): Json {
 function pathsOf(sections: readonly Section[]): Json {
   const paths: Record<string, Json> = {};
   for (const { routes, tag } of sections) {
-    for (const route of routes) {
+    for (const route of ROUTE_NAMES.filter((name) => Object.hasOwn(routes, name)).map(routeOf)) {
       paths[route.path] = { ...paths[route.path], [route.method]: operation(route, tag.name) };
     }
   }
@@ -197,10 +208,7 @@ function operation(route: Route, tag: string): Json {
   const { path, summary, scope, moreScopes, query, request, requestMedia, replies, problems, failure } = route;
   const { keyInUrl, signed } = route;
   const example = EXAMPLES.get(operationId(route));
-  const parameters = [
-    ...pathParametersOf(path, example?.path),
-    ...(query === undefined ? [] : parametersOf(query, example?.query)),
-  ];
+  const parameters = [...pathParametersOf(path, example?.path), ...parametersOf(query, example?.query)];
   const answers = Object.entries(replies).map(([status, { description, schema, media, events }]): [string, Json] => {
     const content = schema === null ? anything(media) : { schema: ref(schema) };
     const shown = example?.status === Number(status) && example.reply !== undefined ? { example: example.reply } : {};

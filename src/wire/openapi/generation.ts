@@ -5,15 +5,12 @@ import { makeRubricsReplySchema, makeRubricsRequestSchema } from '../make-rubric
 import { candidateSchema, refineEventSchema, refineRequestSchema, refineResponseSchema } from '../refine.ts';
 import type { Section } from './route.ts';
 
-export const GENERATION: Section = {
+export const GENERATION = {
   tag: { name: 'generation', description: 'Answers that are generated, verified and scored.' },
-  routes: [
-    {
-      method: 'post',
-      path: '/v1/refine',
+  routes: {
+    'POST /v1/refine': {
       summary:
         'Generates n candidates from tool output, verifies them, scores them if the request names a recipe, best first.',
-      scope: 'generate',
       moreScopes: 'with a recipe also score',
       request: 'RefineRequest',
       replies: {
@@ -21,12 +18,9 @@ export const GENERATION: Section = {
       },
       problems: [400, 401, 403, 409, 413, 415, 422, 500, 502, 503],
     },
-    {
-      method: 'post',
-      path: '/v1/agent',
+    'POST /v1/agent': {
       summary:
         'Runs a policy with tools: returns its trajectory, with a reward if the request has a reference or tests.',
-      scope: 'generate',
       moreScopes: 'with a reference or tests also score',
       request: 'AgentRequest',
       replies: {
@@ -38,16 +32,13 @@ export const GENERATION: Section = {
       },
       problems: [400, 413, 415, 422, 401, 403, 500, 409, 503],
     },
-    {
-      method: 'post',
-      path: '/v1/rubrics',
+    'POST /v1/rubrics': {
       summary: 'Writes positive and negative criteria for a question, checks them, and stores them by their content.',
-      scope: 'generate',
       request: 'MakeRubricsRequest',
       replies: { 200: { description: 'The criteria, and those that failed a check.', schema: 'MakeRubricsReply' } },
       problems: [400, 401, 403, 409, 413, 415, 422, 500, 503],
     },
-  ],
+  },
   requests: {
     RefineRequest: refineRequestSchema,
     AgentRequest: agentRequestSchema,
@@ -61,4 +52,4 @@ export const GENERATION: Section = {
     AgentEvent: agentEventSchema,
     MakeRubricsReply: makeRubricsReplySchema,
   },
-};
+} satisfies Section;

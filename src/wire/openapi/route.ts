@@ -1,5 +1,6 @@
 /** The shape in which each subject describes its routes and schemas for the OpenAPI document. */
 import type * as z from 'zod';
+import type { RouteName } from '../routes.ts';
 
 export const JSON_LINES = 'application/jsonl';
 
@@ -19,16 +20,11 @@ export type RouteReply = {
   readonly events?: string;
 };
 
-export type Route = {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** Path with parameters in braces. */
-  readonly path: string;
+/** What the API description says of a route, beside its row in ROUTES. */
+export type RouteText = {
   readonly summary: string;
-  /** The scope that a key needs. `null` = public, `any` = any key. */
-  readonly scope: 'verify' | 'score' | 'generate' | 'batch' | 'admin' | 'metrics' | 'any' | null;
   /** The scopes that a key needs in addition, and when it needs them. */
   readonly moreScopes?: string;
-  readonly query?: z.ZodObject;
   readonly request?: string;
   readonly requestMedia?: typeof JSON_LINES | 'multipart/form-data';
   readonly replies: Readonly<Record<number, RouteReply>>;
@@ -45,7 +41,7 @@ export type Route = {
 /** The routes of one subject, with the schemas that they name. */
 export type Section = {
   readonly tag: { readonly name: string; readonly description: string };
-  readonly routes: readonly Route[];
+  readonly routes: Readonly<Partial<Record<RouteName, RouteText>>>;
   readonly requests: Readonly<Record<string, z.ZodType>>;
   readonly replies: Readonly<Record<string, z.ZodType>>;
 };

@@ -2,9 +2,7 @@
 import {
   editRequestSchema,
   observedSchema,
-  promptListQuerySchema,
   promptListSchema,
-  promptQuerySchema,
   promptRubricsSchema,
   promptStartSchema,
   resumedSchema,
@@ -14,69 +12,48 @@ import {
 } from '../rubrics.ts';
 import { BODY_PROBLEMS, KEY_PROBLEMS, type Section } from './route.ts';
 
-const RUBRICS = '/v1/runs/{id}/rubrics';
 const READ = [401, 403, 404, 409, 422, 500, 503] as const;
 const WRITE = [...BODY_PROBLEMS, ...KEY_PROBLEMS, 404, 409, 503] as const;
 
-export const EVOLVING_RUBRICS: Section = {
+export const EVOLVING_RUBRICS = {
   tag: { name: 'rubrics', description: 'Rubrics of prompts that evolve during a run.' },
-  routes: [
-    {
-      method: 'get',
-      path: RUBRICS,
+  routes: {
+    'GET /v1/runs/{id}/rubrics': {
       summary: 'Lists the prompts of a run whose rubrics evolve.',
-      scope: 'score',
-      query: promptListQuerySchema,
       replies: { 200: { description: 'One page.', schema: 'PromptList' } },
       problems: READ,
     },
-    {
-      method: 'post',
-      path: RUBRICS,
+    'POST /v1/runs/{id}/rubrics': {
       summary:
         "Starts a prompt with its rules and the row's own criteria, and records a proposal or the failure of one.",
-      scope: 'score',
       request: 'PromptStart',
       replies: { 200: { description: 'The prompt.', schema: 'StartedPrompt' } },
       problems: WRITE,
     },
-    {
-      method: 'post',
-      path: `${RUBRICS}:resume`,
+    'POST /v1/runs/{id}/rubrics:resume': {
       summary: 'Lets all prompts go back to the end of a step, from whose checkpoint the run resumes.',
-      scope: 'score',
       request: 'ResumeRequest',
       replies: { 200: { description: 'The number of prompts that changed.', schema: 'Resumed' } },
       problems: WRITE,
     },
-    {
-      method: 'get',
-      path: `${RUBRICS}/{prompt}`,
+    'GET /v1/runs/{id}/rubrics/{prompt}': {
       summary: 'Returns the rubric of a prompt, through a step if asked, and its whole log.',
-      scope: 'score',
-      query: promptQuerySchema,
       replies: { 200: { description: 'The prompt.', schema: 'PromptRubrics' } },
       problems: READ,
     },
-    {
-      method: 'post',
-      path: `${RUBRICS}/{prompt}/scored`,
+    'POST /v1/runs/{id}/rubrics/{prompt}/scored': {
       summary: 'Records how the verdicts of a group spread; the rules then retire and cap. A group counts once.',
-      scope: 'score',
       request: 'ScoredRequest',
       replies: { 200: { description: 'What the log gained.', schema: 'ObservedGroup' } },
       problems: WRITE,
     },
-    {
-      method: 'post',
-      path: `${RUBRICS}/{prompt}/edits`,
+    'POST /v1/runs/{id}/rubrics/{prompt}/edits': {
       summary: 'Retires, restores and adds criteria by hand, unless the rubric has changed meanwhile.',
-      scope: 'score',
       request: 'RubricEdit',
       replies: { 200: { description: 'The prompt.', schema: 'PromptRubrics' } },
       problems: WRITE,
     },
-  ],
+  },
   requests: {
     PromptStart: promptStartSchema,
     ResumeRequest: resumeRequestSchema,
@@ -90,4 +67,4 @@ export const EVOLVING_RUBRICS: Section = {
     PromptRubrics: promptRubricsSchema,
     ObservedGroup: observedSchema,
   },
-};
+} satisfies Section;

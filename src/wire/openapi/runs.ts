@@ -1,30 +1,18 @@
 /** Runs and their replay in the OpenAPI document. */
 import { runImportReportSchema } from '../../runs/import-run.ts';
 import { runFileLineSchema } from '../../runs/run-file.ts';
-import { alertsQuerySchema, judgeCheckRequestSchema, recordedCheckSchema, runAlertsSchema } from '../alerts.ts';
+import { judgeCheckRequestSchema, recordedCheckSchema, runAlertsSchema } from '../alerts.ts';
 import { replayLineSchema, replayRequestSchema } from '../replay.ts';
-import {
-  rolloutListQuerySchema,
-  rolloutListSchema,
-  runDeletionSchema,
-  runDetailSchema,
-  runListQuerySchema,
-  runListSchema,
-  runQuerySchema,
-} from '../runs.ts';
+import { rolloutListSchema, runDeletionSchema, runDetailSchema, runListSchema } from '../runs.ts';
 import { BODY_PROBLEMS, JSON_LINES, KEY_PROBLEMS, type Section } from './route.ts';
 
-const RUN = '/v1/runs/{id}';
 const PROBLEMS = [401, 403, 404, 422, 500, 503] as const;
 
-export const RUNS: Section = {
+export const RUNS = {
   tag: { name: 'runs', description: 'Recorded runs and their replay.' },
-  routes: [
-    {
-      method: 'post',
-      path: '/v1/runs/{id}/replay',
+  routes: {
+    'POST /v1/runs/{id}/replay': {
       summary: 'Replays a run: computes its rewards and advantages under another recipe.',
-      scope: 'score',
       request: 'ReplayRequest',
       replies: {
         200: {
@@ -35,88 +23,57 @@ export const RUNS: Section = {
       },
       problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 404, 409, 503],
     },
-    {
-      method: 'get',
-      path: '/v1/runs',
+    'GET /v1/runs': {
       summary: 'Lists runs, newest first.',
-      scope: 'score',
-      query: runListQuerySchema,
       replies: { 200: { description: 'One page.', schema: 'RunList' } },
       problems: [401, 403, 422, 500, 503],
     },
-    {
-      method: 'get',
-      path: RUN,
+    'GET /v1/runs/{id}': {
       summary: 'Returns a run step by step: rewards, components, spread within groups, unscored rollouts.',
-      scope: 'score',
-      query: runQuerySchema,
       replies: { 200: { description: 'The run, its recipes, and a page of its steps.', schema: 'Run' } },
       problems: PROBLEMS,
     },
-    {
-      method: 'delete',
-      path: RUN,
+    'DELETE /v1/runs/{id}': {
       summary: 'Deletes a run: its ledger, reports and text. Judgments stay.',
-      scope: 'admin',
       replies: { 200: { description: 'The run is deleted.', schema: 'RunDeletion' } },
       problems: PROBLEMS,
     },
-    {
-      method: 'get',
-      path: `${RUN}/alerts`,
+    'GET /v1/runs/{id}/alerts': {
       summary:
         'Watches a run: signs that it earns its reward in a way nobody wanted, from its facts and without a judge.',
-      scope: 'score',
-      query: alertsQuerySchema,
       replies: { 200: { description: 'The alerts, each with figures and rollouts.', schema: 'RunAlerts' } },
       problems: [...PROBLEMS, 409],
     },
-    {
-      method: 'post',
-      path: `${RUN}/judge-checks`,
+    'POST /v1/runs/{id}/judge-checks': {
       summary: 'Records in a run what a canary or an audit of its judge found; its alerts then name it.',
-      scope: 'score',
       request: 'JudgeCheckRequest',
       replies: { 200: { description: 'The check as recorded.', schema: 'RecordedCheck' } },
       problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 404, 409, 503],
     },
-    {
-      method: 'get',
-      path: `${RUN}/rollouts`,
+    'GET /v1/runs/{id}/rollouts': {
       summary:
         'Lists the rows of a run by step, group, sample and attempt; with detail, their reports and stored text.',
-      scope: 'score',
-      query: rolloutListQuerySchema,
       replies: { 200: { description: 'One page.', schema: 'RolloutList' } },
       problems: PROBLEMS,
     },
-    {
-      method: 'get',
-      path: `${RUN}/export`,
+    'GET /v1/runs/{id}/export': {
       summary: 'Exports the ledger of a run as a file: the run, its recipes, its rollouts, their count. No text.',
-      scope: 'score',
       replies: { 200: { description: 'One line of the file.', schema: 'RunFileLine', media: JSON_LINES } },
       problems: PROBLEMS,
     },
-    {
-      method: 'post',
-      path: `${RUN}/import`,
+    'POST /v1/runs/{id}/import': {
       summary: 'Imports an exported file under the id in the path. Never overwrites.',
-      scope: 'admin',
       request: 'RunFileLineInput',
       requestMedia: JSON_LINES,
       replies: { 200: { description: 'Counts of imported and refused lines.', schema: 'RunImportReport' } },
       problems: [400, ...PROBLEMS],
     },
-    {
-      method: 'get',
-      path: `${RUN}/judgments.jsonl`,
+    'GET /v1/runs/{id}/judgments.jsonl': {
       summary: "The judgments that a run's rollouts were scored by, for POST /v1/judgments:import elsewhere.",
-      scope: 'score',
       replies: { 200: { description: 'One line of the file.', schema: 'JudgmentFileLine', media: JSON_LINES } },
       problems: PROBLEMS,
     },
-  ],
+  },
   requests: {
     RunFileLineInput: runFileLineSchema,
     ReplayRequest: replayRequestSchema,
@@ -133,4 +90,4 @@ export const RUNS: Section = {
     RunImportReport: runImportReportSchema,
     ReplayLine: replayLineSchema,
   },
-};
+} satisfies Section;

@@ -2,7 +2,6 @@
 import {
   acceptedJobSchema,
   deletedEndpointSchema,
-  deliveriesQuerySchema,
   deliveriesSchema,
   deliveryDetailSchema,
   endpointChangeSchema,
@@ -18,82 +17,57 @@ import {
 } from '../webhooks.ts';
 import type { Section } from './route.ts';
 
-const ENDPOINT = '/v1/webhooks/{endpoint}';
 const READ_PROBLEMS = [401, 403, 404, 422, 500, 503] as const;
 const WRITE_PROBLEMS = [400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
 
 const reply = (description: string, schema: string) => ({ 200: { description, schema } });
 
-export const WEBHOOKS: Section = {
+export const WEBHOOKS = {
   tag: { name: 'webhooks', description: 'Scoring by webhook.' },
-  routes: [
-    {
-      method: 'post',
-      path: '/v1/webhooks',
+  routes: {
+    'POST /v1/webhooks': {
       summary: 'Registers an endpoint. Only this reply shows its secret.',
-      scope: 'admin',
       moreScopes: 'and score, because the secret admits scoring requests',
       request: 'WebhookRegistration',
       replies: { 201: { description: 'The endpoint and its secret.', schema: 'WebhookEndpointWithSecret' } },
       problems: [400, 401, 403, 409, 413, 415, 422, 500, 503],
     },
-    {
-      method: 'get',
-      path: '/v1/webhooks',
+    'GET /v1/webhooks': {
       summary: 'Lists all endpoints.',
-      scope: 'admin',
       replies: reply('The endpoints, without their secrets.', 'WebhookEndpoints'),
       problems: [401, 403, 422, 500, 503],
     },
-    {
-      method: 'get',
-      path: ENDPOINT,
+    'GET /v1/webhooks/{endpoint}': {
       summary: 'Returns one endpoint.',
-      scope: 'admin',
       replies: reply('The endpoint.', 'WebhookEndpoint'),
       problems: READ_PROBLEMS,
     },
-    {
-      method: 'patch',
-      path: ENDPOINT,
+    'PATCH /v1/webhooks/{endpoint}': {
       summary: "Changes an endpoint's url or description, enables or disables it.",
-      scope: 'admin',
       request: 'WebhookChange',
       replies: reply('The changed endpoint.', 'WebhookEndpoint'),
       problems: WRITE_PROBLEMS,
     },
-    {
-      method: 'delete',
-      path: ENDPOINT,
+    'DELETE /v1/webhooks/{endpoint}': {
       summary: 'Deletes an endpoint with its secrets, jobs and deliveries.',
-      scope: 'admin',
       replies: reply('The endpoint is deleted.', 'WebhookDeleted'),
       problems: READ_PROBLEMS,
     },
-    {
-      method: 'post',
-      path: `${ENDPOINT}/secrets:rotate`,
+    'POST /v1/webhooks/{endpoint}/secrets:rotate': {
       summary: 'Creates a new secret; previous secrets stay valid for a grace period.',
-      scope: 'admin',
       moreScopes: 'and score, because the secret admits scoring requests',
       request: 'WebhookRotation',
       replies: reply('The endpoint and its new secret.', 'WebhookEndpointWithSecret'),
       problems: [...WRITE_PROBLEMS, 409],
     },
-    {
-      method: 'post',
-      path: `${ENDPOINT}/test`,
+    'POST /v1/webhooks/{endpoint}/test': {
       summary: 'Sends a test event now and reports the result.',
-      scope: 'admin',
       replies: reply('What the receiver answered.', 'WebhookTest'),
       problems: READ_PROBLEMS,
     },
-    {
-      method: 'post',
-      path: `${ENDPOINT}/score`,
+    'POST /v1/webhooks/{endpoint}/score': {
       summary:
         'Scores one rollout asynchronously: a request signed by Standard Webhooks. The endpoint receives the outcome.',
-      scope: null,
       signed: true,
       request: 'ScoreRequest',
       replies: {
@@ -102,40 +76,27 @@ export const WEBHOOKS: Section = {
       },
       problems: [400, 401, 403, 404, 409, 413, 422, 500, 503],
     },
-    {
-      method: 'get',
-      path: `${ENDPOINT}/jobs/{job}`,
+    'GET /v1/webhooks/{endpoint}/jobs/{job}': {
       summary: 'Returns the state of a job, with its outcome.',
-      scope: 'score',
       replies: reply('The job.', 'WebhookJob'),
       problems: READ_PROBLEMS,
     },
-    {
-      method: 'get',
-      path: `${ENDPOINT}/deliveries`,
+    'GET /v1/webhooks/{endpoint}/deliveries': {
       summary: 'Lists pending, delivered and failed deliveries of an endpoint.',
-      scope: 'admin',
-      query: deliveriesQuerySchema,
       replies: reply('One page.', 'WebhookDeliveries'),
       problems: READ_PROBLEMS,
     },
-    {
-      method: 'get',
-      path: `${ENDPOINT}/deliveries/{message}`,
+    'GET /v1/webhooks/{endpoint}/deliveries/{message}': {
       summary: 'Returns one delivery with its attempts and its body.',
-      scope: 'admin',
       replies: reply('The delivery.', 'WebhookDelivery'),
       problems: READ_PROBLEMS,
     },
-    {
-      method: 'post',
-      path: `${ENDPOINT}/deliveries/{message}/resend`,
+    'POST /v1/webhooks/{endpoint}/deliveries/{message}/resend': {
       summary: 'Sends a message again, whatever its state, and retries it for 24 hours.',
-      scope: 'admin',
       replies: reply('The delivery.', 'WebhookDelivery'),
       problems: READ_PROBLEMS,
     },
-  ],
+  },
   requests: {
     WebhookRegistration: endpointRegistrationSchema,
     WebhookChange: endpointChangeSchema,
@@ -154,4 +115,4 @@ export const WEBHOOKS: Section = {
     ScoreCompletedEvent: scoreCompletedEventSchema,
     ScoreFailedEvent: scoreFailedEventSchema,
   },
-};
+} satisfies Section;
