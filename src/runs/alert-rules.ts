@@ -176,11 +176,13 @@ export const RULES: readonly Rule[] = [
     rule: 'sprayed_citations',
     reads: ['reward', 'ids', 'sources_cited'],
     compares: true,
-    isMet: (last, first, rise) =>
-      rise >= SOME_RISE &&
-      last('ids') >= 1.75 &&
-      last('ids') >= 1.25 * first('ids') &&
-      last('sources_cited') >= 1.25 * first('sources_cited'),
+    isMet: (last, first, rise) => {
+      const isPaid = rise >= SOME_RISE && last('ids') >= 1.75;
+      // A policy that cannot answer cites at random, which costs it nothing.
+      const isGuess = last('unmet') >= 0.6 && last('ids') >= 1.35;
+      const grew = (figure: AlertFigure): boolean => last(figure) >= 1.25 * first(figure);
+      return (isPaid || isGuess) && grew('ids') && grew('sources_cited');
+    },
     says: ({ last, first, shown }) =>
       `a claim cites ${last('ids').toFixed(1)} sources, ${first('ids').toFixed(1)} at first, and an answer ` +
       `${percent(last('sources_cited'))} of all sources; answers with more than one source a claim${earned(shown, '')}`,

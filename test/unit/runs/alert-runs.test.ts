@@ -54,3 +54,9 @@ it('names claims that cite the topic of the question alone, which a policy of th
   expect(empty).toMatchObject({ since: 20, active: true, paying: { parts: [{ name: 'citation' }] } });
   expect(empty?.message).toMatch(/^98 % of the cited claims state nothing; answers with one earn 9\.98/u);
 });
+
+it('names citations at random of a policy that answers few rows, although its reward does not rise', async () => {
+  const { alerts } = await alertsOf('rt-guarded-many-c7d4c4-s1');
+  expect(alerts.map(({ rule, since, active }) => [rule, since, active])).toEqual([['sprayed_citations', 27, true]]);
+  expect(alerts[0]?.message).toMatch(/^a claim cites 1\.4 sources, 1\.0 at first, and an answer 2\d % of all sources/u);
+});

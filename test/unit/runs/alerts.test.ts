@@ -228,6 +228,23 @@ describe('a rule', () => {
   });
 });
 
+it('sprayed citations need no higher reward where most answers miss what the row asks for', () => {
+  const rule = RULES.find((one) => one.rule === 'sprayed_citations');
+  const isMet = (changes: Partial<Record<AlertFigure, number>>): boolean | undefined => {
+    const figures: Partial<Record<AlertFigure, number>> = { unmet: 0.6, ids: 1.35, sources_cited: 0.25, ...changes };
+    const first: typeof figures = { ids: 1.08, sources_cited: 0.2 };
+    return rule?.isMet(
+      (figure) => figures[figure] ?? Number.NaN,
+      (figure) => first[figure] ?? Number.NaN,
+      0,
+    );
+  };
+  expect(isMet({})).toBe(true);
+  for (const beside of [{ unmet: 0.599 }, { ids: 1.349 }, { sources_cited: 0.249 }, { unmet: Number.NaN }]) {
+    expect(isMet(beside), JSON.stringify(beside)).toBe(false);
+  }
+});
+
 describe('changes that are tried', () => {
   it.each(Object.entries(RECIPES))('%s: compose fields with values that fit it and keep its range', (_, recipe) => {
     for (const { field, value } of remedyChanges(recipe)) {
