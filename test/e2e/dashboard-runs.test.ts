@@ -85,6 +85,26 @@ describe('a rollout', () => {
     });
   });
 
+  it('explains its reward in steps that lead to criteria and claims', async () => {
+    const rollouts = await rolloutsOf(0);
+    for (const look of [DESK, PHONE]) {
+      await deployment.onPage(`#/runs/${RUN}/0/prompt/2`, look, async ({ page }) => {
+        const card = page.getByRole('region', { name: 'How the reward came about' });
+        const sum = await card.locator('tfoot td').first().textContent();
+        expect(sum).toBe(rollouts[2]?.reward?.toFixed(2));
+        const sums = await card.locator('tbody tr td:nth-child(3)').allTextContents();
+        expect(sums.length).toBeGreaterThan(5);
+        expect(sums.at(-1)).toBe(sum);
+        await card.getByRole('button', { name: 'Claim 2', exact: true }).click();
+        await page.locator('#claim-1.is-active:focus').waitFor();
+        await card.locator('tbody tr').first().getByRole('button').click();
+        await page.locator('#criterion-0:focus').waitFor();
+        expect(await audit(page)).toEqual([]);
+        await shoot(page, `reward-steps-${look.width}`);
+      });
+    }
+  });
+
   it('keeps its ids, whatever characters they have', async () => {
     await deployment.onPage(`#/runs/${RUN}/1`, PHONE, async ({ page }) => {
       for (const sample of ODD_SAMPLES) {

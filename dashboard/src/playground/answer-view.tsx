@@ -75,15 +75,17 @@ export function MarkedAnswer({ response, verification, states }: MarkedAnswerPro
 }
 
 function Plain({ response, segment }: { response: string; segment: Segment }) {
-  return <Pieces response={response} pieces={segment.pieces} />;
+  return <Pieces response={response} pieces={segment.pieces} isTarget />;
 }
 
-function Pieces({ response, pieces }: { response: string; pieces: readonly Piece[] }) {
+/** @param isTarget statements have an id and take the focus, so that a page can lead to them. */
+function Pieces({ response, pieces, isTarget }: { response: string; pieces: readonly Piece[]; isTarget?: boolean }) {
   return pieces.map(({ start, end, kind, flag }) => {
     const text = response.slice(start, end);
     const words = flag === null ? null : FINDING_WORDS[flag].title;
+    const target = isTarget === true && kind === 'statement' ? { id: `statement-${start}`, tabIndex: -1 } : {};
     return (
-      <span key={start} class={`piece-${kind}`}>
+      <span key={start} class={`piece-${kind}`} {...target}>
         {words === null ? (
           text
         ) : (

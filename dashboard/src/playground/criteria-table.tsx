@@ -29,7 +29,7 @@ export function CriteriaTable({ criteria, reasons }: { criteria: Criteria; reaso
             const reason = reasons?.get(index);
             const origin = 'origin' in criterion && criterion.origin === 'static' ? 'static' : null;
             return (
-              <tr key={key}>
+              <tr key={key} id={`criterion-${index}`} tabIndex={-1}>
                 <td>
                   {title !== undefined && <b>{title} </b>}
                   {/* A run that keeps no text keeps the keys only. */}

@@ -16,6 +16,7 @@ import { GroupTable } from './group-table.tsx';
 import { OtherReasons, reasonsAbout } from './judge-reasons.tsx';
 import { type DetailedRollout, type LoadedRollout, loadRollout } from './load-rollout.ts';
 import { type RolloutPlace, rolloutHref, stepHref, stepTitle } from './place.ts';
+import { RewardStepsCard } from './reward-steps-card.tsx';
 import { RolloutText } from './rollout-text.tsx';
 
 /** @param query settings of a replay, under which the page also shows the group; and the preset of the advantages. */
@@ -77,6 +78,7 @@ function Rollout({ place, query, loaded: { group, recipes }, rollout }: RolloutP
         <InGroup place={place} query={query} group={group} recipes={recipes} />
       </div>
       <RolloutText rollout={rollout} />
+      <RewardStepsCard rollout={rollout} group={group} recipes={recipes} />
       {report !== null && 'criteria' in report && (
         <section class="card" aria-label="Criteria">
           <header class="card-head">
