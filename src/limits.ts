@@ -54,8 +54,8 @@ export const MAX_TEXT_CHARS = 12 * 1024 * 1024;
 /** Longest text of a judge's template in a recipe: the built-in ones have 1,000. */
 export const MAX_TEMPLATE_CHARS = 16_000;
 /**
- * Filled templates of one grader request together. Four million characters are more than the longest context of a judge
- * holds, and take a tenth of a second.
+ * Texts that one request has made from others: the filled templates of a grader, or the canned answers of a probe. Four
+ * million characters are more than the longest context of a judge holds, and take a tenth of a second.
  */
 export const MAX_FILLED_CHARS = 4 * 1024 * 1024;
 /** Longest name of a recipe or judge. */
@@ -78,6 +78,11 @@ export const MAX_GROUP = 64;
 export const MAX_PROBE_ROWS = 16;
 /** Samples of all rows of one probe. */
 export const MAX_PROBE_SAMPLES = 256;
+/**
+ * Criteria and reference sentences of a row times the sentences of its sources, summed over the rows of one probe: about
+ * two seconds of work. 16 rows with 20 criteria and the longest sources that are read have 1,300,000.
+ */
+export const MAX_PROBE_COMPARISONS = 4_000_000;
 /** Groups of one training step, in `POST /v1/advantages`. */
 export const MAX_STEP_GROUPS = 4_096;
 /** Criteria of one polarity (positive or negative) of one rollout. */
@@ -124,8 +129,9 @@ export const MAX_CITATIONS = 20_000;
 /** Uncited statements of one answer. */
 export const MAX_STATEMENTS = 5_000;
 /**
- * Length of the cited texts that claims are compared with, summed over all citations: about half a second of work.
- * Fourteen claims on typical search results have 60,000; a hundred claims on one page of 128K tokens have 50 million.
+ * Length of the cited texts that claims are compared with, summed over all citations, where a claim counts too
+ * (`comparedChars`): about a second of work. Fourteen claims on typical search results have 100,000; a hundred claims on
+ * one page of 128K tokens have 50 million.
  */
 export const MAX_COMPARED_CHARS = 200_000_000;
 /**

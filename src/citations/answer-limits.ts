@@ -8,9 +8,20 @@ export type AnswerLimits = {
   readonly claims: number;
   readonly citations: number;
   readonly statements: number;
-  /** UTF-16 code units of cited texts, summed over all citations. */
+  /** `comparedChars`, summed over all citations. */
   readonly comparedChars: number;
 };
+
+/**
+ * The work of comparing a text with a source, in UTF-16 code units of the source. The words of the text are kept for
+ * each of its sources, so they count more, and each pair takes the time of a page.
+ */
+export function comparedChars(text: string, source: string): number {
+  return source.length + CHARS_PER_TEXT_CHAR * text.length + CHARS_PER_PAIR;
+}
+
+const CHARS_PER_TEXT_CHAR = 8;
+const CHARS_PER_PAIR = 1_000;
 
 /**
  * The limits of each answer of a group: those of a single answer up to MAX_FULL_ANSWERS samples, then equal shares.

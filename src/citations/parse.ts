@@ -11,7 +11,7 @@ import { hasContent } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 import { pageKey } from '../text/url.ts';
-import { type AnswerLimits, answerLimits } from './answer-limits.ts';
+import { type AnswerLimits, answerLimits, comparedChars } from './answer-limits.ts';
 import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
 import { markDuplicates } from './duplicates.ts';
 import { type ReadClaims, readElementClaims } from './element-claims.ts';
@@ -238,18 +238,18 @@ export function sizeProblems(
     if (count > most) problems.push({ path: [field], message: `${count} ${what}; at most ${most}` });
   };
   let citations = 0;
-  let comparedChars = 0;
+  let compared = 0;
   for (const { ids, text } of parsed.claims) {
     citations += ids.length;
     for (const { source } of ids) {
       const cited = source === null ? undefined : sources.list[source];
-      if (cited !== undefined) comparedChars += cited.text.length + text.length;
+      if (cited !== undefined) compared += comparedChars(text, cited.text);
     }
   }
   check('response', 'claims', parsed.claims.length, limits.claims);
   check('response', 'citations', citations, limits.citations);
   check('response', 'uncited statements', parsed.statements.length, limits.statements);
   check(sourcesField, 'sources', sources.list.length, MAX_SOURCES);
-  check('response', 'characters of cited text over all citations', comparedChars, limits.comparedChars);
+  check('response', 'characters of cited text and claims over all citations', compared, limits.comparedChars);
   return problems;
 }

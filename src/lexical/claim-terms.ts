@@ -46,6 +46,8 @@ export class ClaimTerms {
   ownContent = 0;
   /** Whether the claim contains a negation. */
   negated = false;
+  /** The terms that it negates, found once for all its sources; `null` = not searched. */
+  denied: readonly number[] | null = null;
   /** The language of the claim, or else of its sources; `null` = none that the judge knows. */
   language: Language | null = null;
   /** The languages of the claim and its sources, whose negations count. */
@@ -271,6 +273,7 @@ export class ClaimTerms {
       this.mayDiffer = new Uint8Array(size);
     }
     this.termCount = 0;
+    this.denied = null;
     this.personal = false;
     let size = 256;
     // A term has about eight keys at most; most have one.

@@ -103,7 +103,8 @@ export function closestSentence(
   }
   if (best < least) return sayingNothingElse(best);
   const isClose = best >= CLOSE * totalWeight;
-  const denied = isClose && terms.negated ? negatedTerms(terms, claimPart(terms)) : [];
+  if (isClose && terms.negated) terms.denied ??= negatedTerms(terms, claimPart(terms));
+  const denied = (isClose ? terms.denied : null) ?? [];
   let found = FAR;
   for (const { sentence, from: start, to: stop } of closest) {
     const hits = new Map<number, number>();

@@ -110,27 +110,7 @@ export function gather(
   cited: readonly number[],
 ): { evidence: ClaimEvidence; features: SupportFeatures } {
   const { tokens } = index;
-  if (workspace.terms.tokens.hashes.length > MAX_KEPT_TOKENS || workspace.scan.capacity > MAX_KEPT_HITS)
-    workspace = newWorkspace();
-  const { terms, scan } = workspace;
-  const positions: number[] = [];
-  const sources: SourceTokens[] = [];
-  const hitEnds: number[] = [];
-  for (const at of cited) {
-    if (positions.includes(at)) continue;
-    const source = index.source(at);
-    if (source === undefined) continue;
-    positions.push(at);
-    sources.push(source);
-  }
-  terms.load(claim, sources.find(({ language }) => language !== null)?.language ?? null);
-  scan.begin(terms);
-  for (const source of sources) {
-    scan.addSource(terms, tokens, source);
-    hitEnds.push(scan.hitCount);
-  }
-  scan.weigh(terms);
-  const total = scan.totalWeight;
+  const { terms, scan, positions, sources, hitEnds } = scanned(index, claim, cited);
   const verbatim: SourceSpan[] = [];
   // Nearly every claim has a word that its sources lack. Only the others are compared verbatim.
   const maybeVerbatim = terms.contentTokens >= VERBATIM_MIN_CONTENT_TOKENS && everyTermFound(terms, scan);
@@ -147,7 +127,7 @@ export function gather(
     const to = hitEnds[k] ?? from;
     if (source === undefined || at === undefined) continue;
     scan.bestWindow(tokens, source, from, to, terms.negations);
-    const own = total === 0 ? 0 : Math.min(1, scan.bestWeight / total);
+    const own = coverageOf(scan);
     if (own > coverage || (window === null && scan.windowEndToken > scan.windowFirstToken)) {
       coverage = Math.max(own, coverage);
       if (scan.windowEndToken > scan.windowFirstToken) {
@@ -208,6 +188,51 @@ export function gather(
     },
     features,
   };
+}
+
+/**
+ * The share, in [0, 1], of a text's content terms that each source has: `sources[].coverage` of `gatherEvidence` for all
+ * sources, in a fraction of its time. Takes time linear in the text and the sources.
+ *
+ * @param all the indexes of the sources, each once.
+ */
+export function coverageOfEach(index: EvidenceIndex, text: string, all: readonly number[]): readonly number[] {
+  const { terms, scan, sources, hitEnds } = scanned(index, text, all);
+  let from = 0;
+  return sources.map((source, k) => {
+    const to = hitEnds[k] ?? from;
+    scan.bestWindow(index.tokens, source, from, to, terms.negations);
+    from = to;
+    return coverageOf(scan);
+  });
+}
+
+function coverageOf({ bestWeight, totalWeight }: EvidenceScan): number {
+  return totalWeight === 0 ? 0 : Math.min(1, bestWeight / totalWeight);
+}
+
+/** Finds the terms of a claim in the sources that it cites, each once, and weighs them. */
+function scanned(index: EvidenceIndex, claim: string, cited: readonly number[]) {
+  if (workspace.terms.tokens.hashes.length > MAX_KEPT_TOKENS || workspace.scan.capacity > MAX_KEPT_HITS)
+    workspace = newWorkspace();
+  const { terms, scan } = workspace;
+  const positions: number[] = [];
+  const sources: SourceTokens[] = [];
+  const hitEnds: number[] = [];
+  for (const at of new Set(cited)) {
+    const source = index.source(at);
+    if (source === undefined) continue;
+    positions.push(at);
+    sources.push(source);
+  }
+  terms.load(claim, sources.find(({ language }) => language !== null)?.language ?? null);
+  scan.begin(terms);
+  for (const source of sources) {
+    scan.addSource(terms, index.tokens, source);
+    hitEnds.push(scan.hitCount);
+  }
+  scan.weigh(terms);
+  return { terms, scan, positions, sources, hitEnds };
 }
 
 function everyTermFound(terms: ClaimTerms, scan: EvidenceScan): boolean {

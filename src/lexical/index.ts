@@ -8,7 +8,13 @@ export { isSpacedUnit } from './character-classes.ts';
 export { countContentTokens } from './content-tokens.ts';
 export { hasContentWord } from './content-words.ts';
 export { markWords, scoreCriterion, statesTerms, type WordMarks } from './criterion.ts';
-export { type ClaimEvidence, gatherEvidence, lexicalSupport, type SourceSpan } from './gather-evidence.ts';
+export {
+  type ClaimEvidence,
+  coverageOfEach,
+  gatherEvidence,
+  lexicalSupport,
+  type SourceSpan,
+} from './gather-evidence.ts';
 export { KNOWN_LANGUAGES } from './languages.ts';
 export { needsCitation } from './needs-citation.ts';
 export { type EvidenceIndex, indexSources, type SourceText } from './source-index.ts';

@@ -3,7 +3,7 @@
  * most of its criteria.
  */
 import type { Source } from '../citations/types.ts';
-import { gatherEvidence, indexSources } from '../lexical/index.ts';
+import { coverageOfEach, indexSources } from '../lexical/index.ts';
 import { splitSentences } from '../text/sentences.ts';
 
 /** A text with the sources that it cites. */
@@ -50,10 +50,7 @@ export function sentencesThatMeet(
 function closestOf(sentences: readonly CitedClaim[], question = ''): (text: string) => CitedClaim | null {
   const index = indexSources(sentences);
   const all = sentences.map((_, position) => position);
-  const coverages = (text: string): readonly number[] => {
-    const { sources } = gatherEvidence(index, text, all);
-    return sources.map(({ coverage }) => coverage);
-  };
+  const coverages = (text: string): readonly number[] => coverageOfEach(index, text, all);
   const ofQuestion = question === '' ? [] : coverages(question);
   return (text) => {
     const ofText = coverages(text);

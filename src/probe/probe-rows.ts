@@ -16,6 +16,7 @@ import type { ObtainedJudgment, ObtainOptions, ObtainTimings } from '../judgment
 import type { JudgeFailure } from '../judgments/protocol/failure.ts';
 import { estimateTokens } from '../judgments/protocol/token-estimate.ts';
 import { type AnswerText, type AnswerWords, createWordCounter } from '../lexical/index.ts';
+import { MAX_FILLED_CHARS, MAX_PROBE_COMPARISONS } from '../limits.ts';
 import type { Result } from '../result.ts';
 import { type ScoredRollout, scoreGroup } from '../scoring/score-rollouts.ts';
 import { splitSentences } from '../text/sentences.ts';
@@ -78,7 +79,10 @@ export type ProbeResult =
     }
   | Exclude<Awaited<ReturnType<typeof scoreGroup>>, { readonly status: 'done' }>;
 
-/** Writes the canned answers to rows. Refuses a recipe whose family reads no answer over sources. Linear. */
+/**
+ * Writes the canned answers to rows. Refuses a recipe whose family reads no answer over sources,
+ * and rows whose answers would take too much work or text: known before they are written.
+ */
 export function planProbe({ rows, recipe, seed }: ProbeRequest): Result<ProbePlan, readonly InputProblem[]> {
   const family = familyOf(recipe.recipe);
   const form = family.answerForm;
@@ -86,22 +90,43 @@ export function planProbe({ rows, recipe, seed }: ProbeRequest): Result<ProbePla
     const message = `recipes of the ${family.name} family read no answer over sources, so no canned answer applies`;
     return { ok: false, error: [{ path: ['recipe'], message }] };
   }
-  const prepared = rows.map((row) => prepare(row, family));
-  return {
-    ok: true,
-    value: {
-      recipe,
-      rows: prepared.map((row, n) => {
-        const other = prepared[(n + 1) % rows.length];
-        const next = other === undefined || other === row ? null : other.good;
-        return {
-          row: row.row,
-          own_criteria: row.criteria.length,
-          ...writtenAnswers(row, next, form, recipe.recipe, seed),
-        };
-      }),
-    },
-  };
+  const read = rows.map((row) => readRow(row, family));
+  const busy = firstBeyond(read, comparisonsOf, MAX_PROBE_COMPARISONS);
+  if (busy !== null) return tooMuch(busy, 'the comparisons of criteria and reference with the sources');
+  const citing = form.citing(recipe.recipe);
+  const prepared = read.map(prepare);
+  const material = prepared.map((row, n) => {
+    const other = prepared[(n + 1) % rows.length];
+    const next = other === undefined || other === row ? null : other.good;
+    return { ...row, canned: cannedClaims(row, next, citing !== null, seed) };
+  });
+  const long = firstBeyond(material, (row, most) => writtenChars(row, citing, most), MAX_FILLED_CHARS);
+  if (long !== null) return tooMuch(long, 'the characters of all canned answers');
+  const written = material.map((row) => ({
+    row: row.row,
+    own_criteria: row.criteria.length,
+    ...writtenAnswers(row, form, citing, recipe.recipe),
+  }));
+  return { ok: true, value: { recipe, rows: written } };
+}
+
+/** The first row with which a sum over the rows is above a limit. @param amountOf may stop counting above `most`. */
+function firstBeyond<T>(
+  rows: readonly T[],
+  amountOf: (row: T, most: number) => number,
+  limit: number,
+): { readonly row: number; readonly limit: number } | null {
+  let left = limit;
+  for (const [row, one] of rows.entries()) {
+    left -= amountOf(one, left);
+    if (left < 0) return { row, limit };
+  }
+  return null;
+}
+
+function tooMuch({ row, limit }: { row: number; limit: number }, what: string): Result<never, readonly InputProblem[]> {
+  const message = `with this row, ${what} are more than ${limit}; send fewer rows at a time, or shorter texts`;
+  return { ok: false, error: [{ path: ['rows', row], message }] };
 }
 
 /** The texts that are measured: canned answers, best known ones and samples. */
@@ -157,13 +182,22 @@ export async function measureProbe(
   return { status: 'done', rows: probed, failure, obtained, timings };
 }
 
-/** A row with what its answers are made of. */
-type PreparedRow = {
+/** A row with the texts that its answers are made of. */
+type ReadRow = {
   readonly row: ProbeRow;
   /** The prompt with the sources of its samples, and what a trainer reports of a finished response. */
   readonly prompt: Prompt;
   readonly sources: readonly Source[];
   readonly sentences: readonly CitedClaim[];
+  readonly criteria: readonly string[];
+  /** The sentences of a reference that is a text. */
+  readonly said: readonly string[];
+  /** Whether they are all that a good answer says. */
+  readonly isSaid: boolean;
+};
+
+/** The same with citations. */
+type PreparedRow = Omit<ReadRow, 'criteria' | 'said' | 'isSaid'> & {
   readonly criteria: readonly CitedClaim[];
   readonly good: readonly CitedClaim[];
 };
@@ -171,24 +205,32 @@ type PreparedRow = {
 /** One round of tools, as verl counts turns. */
 const FINISHED = { finish_reason: 'stop', num_turns: 4 } as const;
 
-function prepare(row: ProbeRow, family: Family<BuiltInTypes>): PreparedRow {
-  const { question = '', reference } = row.prompt;
+function readRow(row: ProbeRow, family: Family<BuiltInTypes>): ReadRow {
+  const { reference } = row.prompt;
   const origin = originOfRow(row);
   const sources = origin === null ? [] : sourcesOf(origin).list;
-  const sentences = sourceSentences(sources);
-  const criteria = ownCriteria(family, row);
   const said = reference === undefined || isResponse(reference) ? [] : sentencesOf(reference);
-  // A family whose rows have one right answer takes it as the reference, and reads criteria besides.
-  const isSaid = said.length > 0 && !family.hasReference;
-  const met = isSaid ? [] : sentencesThatMeet(criteria, question, sentences);
   return {
     row,
     prompt: { ...row.prompt, ...origin, ...FINISHED },
     sources,
-    sentences,
-    criteria: citedTexts(criteria, sentences),
-    good: [...citedTexts(said, sentences), ...met],
+    sentences: sourceSentences(sources),
+    criteria: ownCriteria(family, row),
+    said,
+    // A family whose rows have one right answer takes it as the reference, and reads criteria besides.
+    isSaid: said.length > 0 && !family.hasReference,
   };
+}
+
+/** Texts times sentences. Criteria are compared twice, and the question with them. */
+function comparisonsOf({ sentences, criteria, said }: ReadRow): number {
+  return sentences.length * (said.length + 2 * (criteria.length + 1));
+}
+
+function prepare({ criteria, said, isSaid, ...read }: ReadRow): PreparedRow {
+  const { prompt, sentences } = read;
+  const met = isSaid ? [] : sentencesThatMeet(criteria, prompt.question ?? '', sentences);
+  return { ...read, criteria: citedTexts(criteria, sentences), good: [...citedTexts(said, sentences), ...met] };
 }
 
 /** Whether a reference is a whole response of a policy instead of a text. */
@@ -212,21 +254,56 @@ export type PlannedRow = {
   )[];
 };
 
-function writtenAnswers(
-  { prompt, good, ...material }: PreparedRow,
+/** What each canned answer says, or why it cannot be given. */
+type CannedClaims = readonly {
+  readonly name: CannedAnswerName;
+  readonly claims: readonly CitedClaim[] | NotGiven;
+}[];
+
+function cannedClaims(
+  { prompt, ...material }: PreparedRow,
   other: readonly CitedClaim[] | null,
-  form: AnswerForm<Recipe>,
-  recipe: Recipe,
+  cites: boolean,
   seed: number,
+): CannedClaims {
+  const { question = '' } = prompt;
+  return CANNED_ANSWERS.map((name) => ({
+    name,
+    claims: cannedAnswer(name, { ...material, question, other, seed }, cites),
+  }));
+}
+
+/** The characters that the answers of a row will have at least. Stops counting above `most`. */
+function writtenChars(
+  { good, canned }: PreparedRow & { readonly canned: CannedClaims },
+  citing: Citing,
+  most: number,
+): number {
+  let chars = 0;
+  for (const claims of [good, ...canned.flatMap((one) => (typeof one.claims === 'string' ? [] : [one.claims]))]) {
+    for (const { text, sources } of claims) {
+      chars += text.length;
+      for (const source of sources) if (chars <= most) chars += 1 + (citing?.idOf(source).length ?? 0);
+    }
+  }
+  return chars;
+}
+
+type Citing = ReturnType<AnswerForm<Recipe>['citing']>;
+
+function writtenAnswers(
+  { prompt, good, canned }: PreparedRow & { readonly canned: CannedClaims },
+  form: AnswerForm<Recipe>,
+  citing: Citing,
+  recipe: Recipe,
 ): Pick<PlannedRow, 'good' | 'canned'> {
-  const citing = form.citing(recipe);
   const rollout = (claims: readonly CitedClaim[]): Rollout => {
     const texts = claims.map(({ text, sources }) =>
       citing === null ? text : citing.write({ text, ids: sources.map(citing.idOf) }),
     );
     return withTokens(form.answered(prompt, texts.join(' '), recipe));
   };
-  const { question = '', reference } = prompt;
+  const { reference } = prompt;
   const isWritten = reference !== undefined && isResponse(reference);
   const from = reference === undefined ? 'constructed' : 'reference';
   return {
@@ -235,10 +312,9 @@ function writtenAnswers(
       : good.length === 0
         ? null
         : { from, rollout: rollout(good) },
-    canned: CANNED_ANSWERS.map((name) => {
-      const claims = cannedAnswer(name, { ...material, question, good, other, seed }, citing !== null);
-      return typeof claims === 'string' ? { name, not_given: claims } : { name, rollout: rollout(claims) };
-    }),
+    canned: canned.map(({ name, claims }) =>
+      typeof claims === 'string' ? { name, not_given: claims } : { name, rollout: rollout(claims) },
+    ),
   };
 }
 

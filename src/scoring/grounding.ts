@@ -2,6 +2,7 @@
  * Checks a text without citation markup against sources: a judge decides for each sentence how far the sources together
  * support it, and which of them help. The drop-ins for grounding APIs are built on it.
  */
+import { comparedChars } from '../citations/answer-limits.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { CitationsRequest, CitationVerdicts, Support } from '../judgments/kinds/citations/citations.ts';
 import { type ObtainedJudgment, type ObtainOptions, type ObtainTimings, obtainJudgments } from '../judgments/obtain.ts';
@@ -53,12 +54,17 @@ const RELEVANT = 'Answers the question, or gives what the question asks for.';
 
 /** What exceeds the limits of a check; `null` = nothing. */
 export function groundingProblem({ text, sources }: GroundingRequest): Pick<InputProblem, 'message'> | null {
-  const sentences = splitSentences(text).length;
-  if (sentences === 0) return { message: 'expected a text with at least one sentence' };
-  if (sentences > MAX_CLAIMS) return { message: `expected at most ${MAX_CLAIMS} sentences, got ${sentences}` };
-  const chars = sources.reduce((sum, source) => sum + source.length, 0) * sentences;
-  if (chars <= MAX_COMPARED_CHARS) return null;
-  return { message: `sentences times characters of all sources is ${chars}; expected at most ${MAX_COMPARED_CHARS}` };
+  const sentences = splitSentences(text);
+  const { length } = sentences;
+  if (length === 0) return { message: 'expected a text with at least one sentence' };
+  if (length > MAX_CLAIMS) return { message: `expected at most ${MAX_CLAIMS} sentences, got ${length}` };
+  let compared = 0;
+  for (const { start, end } of sentences) {
+    const sentence = text.slice(start, end);
+    for (const source of sources) compared += comparedChars(sentence, source);
+  }
+  if (compared <= MAX_COMPARED_CHARS) return null;
+  return { message: `sentences times sources are ${compared} characters; expected at most ${MAX_COMPARED_CHARS}` };
 }
 
 /** Checks a text that is within the limits. Expected failures are results; a rejection is a bug. */

@@ -79,4 +79,33 @@ describe('options that repeat a text in prompts', () => {
     const body = { response: `<answer>${claim.repeat(2_000)}</answer>`, sources };
     expect([200, 422]).toContain(await outcome('/v1/verify?evidence=lexical', body));
   });
+
+  it('in the pairs of sentences and sources', async () => {
+    const groundingSources = Array.from({ length: 5_000 }, (_, n) => `Dam ${n}`);
+    const text = Array.from({ length: 2_000 }, (_, n) => `Dam ${n} is high.`).join(' ');
+    const path = '/compat/azure/contentsafety/text:detectGroundedness?api-version=2024-09-15-preview';
+    expect([200, 400]).toContain(await outcome(path, { text, groundingSources }));
+  });
+
+  it('in a long claim and its sources', async () => {
+    const sources = Array.from({ length: 200 }, (_, n) => ({ id: `S${n}`, text: 'The dam is not old.' }));
+    const claim = `<snippet id="${sources.map(({ id }) => id).join(',')}">${'dam not '.repeat(120_000)}</snippet>`;
+    const body = { response: `<answer>${claim}</answer>`, sources };
+    expect([200, 422]).toContain(await outcome('/v1/verify?evidence=lexical', body));
+  });
+
+  it('in the canned answers of a probe', async () => {
+    const dam = (n: number) => `Dam ${n} is high.`;
+    const many = Array.from({ length: 2_000 }, (_, n) => dam(n));
+    const row = { question: 'How high is the dam?', positive_rubrics: criteria(100), reference: many.join(' ') };
+    const sources = many.map((text, n) => ({ id: `S${n}`, text }));
+    const recipe = 'refiner-rl-balanced';
+    expect(await outcome('/v1/recipes/probe', { recipe, rows: [{ ...row, sources }] })).toBe(422);
+    expect([200, 422]).toContain(
+      await outcome('/v1/recipes/probe', { recipe, rows: [{ ...row, reference: LONG, sources }] }),
+    );
+    const few = sources.slice(0, 200);
+    const rows = Array.from({ length: 16 }, () => ({ ...row, reference: many.slice(0, 50).join(' '), sources: few }));
+    expect([200, 422]).toContain(await outcome('/v1/recipes/probe', { recipe, rows }));
+  });
 });

@@ -5,6 +5,7 @@
 import { createAskedWords } from '../../lexical/index.ts';
 import { MAX_CLAIMS, MAX_COMPARED_CHARS } from '../../limits.ts';
 import { hasContent } from '../../text/characters.ts';
+import { comparedChars } from '../answer-limits.ts';
 import {
   describeEvidence,
   evidenceOf,
@@ -63,7 +64,7 @@ export class ClaimComparison {
     this.#claims++;
     for (const { source } of claim.ids) {
       const cited = source === null ? undefined : this.#sources.list[source];
-      if (cited !== undefined) this.#chars += cited.text.length + claim.text.length;
+      if (cited !== undefined) this.#chars += comparedChars(claim.text, cited.text);
     }
     if (this.#claims > MAX_CLAIMS || this.#chars > MAX_COMPARED_CHARS) return null;
     const evidence = evidenceOf(this.#sources, claim);

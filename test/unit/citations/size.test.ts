@@ -29,7 +29,15 @@ it('lists every exceeded limit with the count and the limit', () => {
 it('limits comparisons of many claims with one long source', () => {
   const long = 'x'.repeat(MAX_COMPARED_CHARS / 100);
   const claims = Array.from({ length: 101 }, (_, n) => `<snippet id=S1>It opened ${n}.</snippet>`).join('');
-  expect(problems(claims, { S1: long }).join()).toContain('characters of cited text over all citations');
+  expect(problems(claims, { S1: long }).join()).toContain('characters of cited text and claims over all citations');
+});
+
+it('limits comparisons of long claims with many short sources', () => {
+  const ids = Array.from({ length: 250 }, (_, n) => `a${n}`);
+  const claim = (chars: number) => `<snippet id=${ids.join()}>${'word '.repeat(chars / 5)}</snippet>`;
+  const texts = Object.fromEntries(ids.map((id) => [id, 'x']));
+  expect(problems(claim(90_000), texts)).toEqual([]);
+  expect(problems(claim(100_000), texts).join()).toContain('characters of cited text and claims over all citations');
 });
 
 it('takes an answer beyond the limits as no answer when it is scored', () => {

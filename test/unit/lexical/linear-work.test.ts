@@ -63,6 +63,21 @@ describe('a megabyte of sentences that say something else takes linear time', ()
   });
 });
 
+describe('a long claim is read once for all its sources', () => {
+  it.each([
+    ['dam not ', 'The dam is not old.'],
+    ['no dam nor dam; ', 'dam'],
+    ['大坝不老', '大坝老'],
+    ['but dam not ', 'the dam not but dam'],
+    ['45 dam ', 'The 46 dam 45 dam.'],
+  ])('%s against: %s', { timeout: 60_000 }, (unit, text) => {
+    const claim = unit.repeat(40_000 / unit.length);
+    const judged = (sources: readonly number[]) =>
+      gatherEvidence(indexSources(sources.map(() => ({ text }))), claim, sources);
+    expectLinear(judged, [...Array(1).keys()], [...Array(512).keys()]);
+  });
+});
+
 describe('an answer is read once for all its criteria, so that both may be long', () => {
   it.each(['joint', 'per_criterion'] as const)('%s', { timeout: 60_000 }, (judging) => {
     const rollout = (size: number) => ({
