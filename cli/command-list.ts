@@ -145,6 +145,11 @@ const RUNS_COMMANDS: CommandGroup = {
       load: async () => (await import('./commands/runs/drift.ts')).auditCommand,
     },
     {
+      name: 'runs risk',
+      summary: "Tell how many signs of a run's advantages the errors of its judge may have changed.",
+      load: async () => (await import('./commands/runs/risk.ts')).riskCommand,
+    },
+    {
       name: 'runs export',
       summary: 'Print the ledger of a run, or its judgments, as JSON lines.',
       load: async () => (await import('./commands/runs/run.ts')).exportCommand,

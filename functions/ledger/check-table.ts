@@ -18,8 +18,8 @@ export class CheckTable {
   }
 
   /**
-   * Stores a check in place of an earlier one of its rule, judge and step. An audit lists all steps, so it takes the
-   * place of every earlier one of its judge. The oldest checks beyond MAX_JUDGE_CHECKS go.
+   * Stores a check in place of an earlier one of its rule, judge and step. An audit and a risk are
+   * of all steps, so they take the place of every earlier one of their judge. The oldest checks beyond MAX_JUDGE_CHECKS go.
    */
   add(check: JudgeCheck, at: number): void {
     // Runs that began before the table was introduced lack it.
@@ -30,7 +30,7 @@ export class CheckTable {
        ) STRICT, WITHOUT ROWID`,
     );
     const { rule, judge, step } = check;
-    if (rule === 'audit_gap') this.#sql.exec('DELETE FROM checks_v1 WHERE rule = ? AND judge = ?', rule, judge);
+    if (rule !== 'canary_drift') this.#sql.exec('DELETE FROM checks_v1 WHERE rule = ? AND judge = ?', rule, judge);
     this.#sql.exec(
       'INSERT OR REPLACE INTO checks_v1 (rule, judge, step, at, record) VALUES (?, ?, ?, ?, ?)',
       ...[rule, judge, step, at, JSON.stringify(check)],

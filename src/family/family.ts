@@ -28,7 +28,7 @@ import type { Gap } from './requirements.ts';
 import type { Rollout, SignedCriterionInput } from './rollout.ts';
 import type { BaseScore } from './score.ts';
 import type { Stage } from './stages.ts';
-import type { VerdictLevel } from './verdict-levels.ts';
+import type { NextLevel, VerdictLevel } from './verdict-levels.ts';
 import type { Known, VoteFields, VoteRule } from './votes.ts';
 
 /**
@@ -211,6 +211,11 @@ export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFami
     judged(facts: T['facts']): readonly Observed<unknown>[];
     /** Returns the verdicts in order, to measure the agreement of two judges; `null` if one is missing. */
     verdicts(facts: T['facts']): readonly VerdictLevel[] | null;
+    /**
+     * The facts with other verdicts: `next` gets each verdict that labelled rows measure, in order. Verdicts that it keeps
+     * stay as they are. Absent: labelled rows measure none of the family's verdicts.
+     */
+    revised?(facts: T['facts'], next: NextLevel): T['facts'];
     /** Counts claims, citations and passed criteria for the figures of a run. Absent: the family has none of them. */
     counts?(facts: T['facts']): FactCounts;
   };

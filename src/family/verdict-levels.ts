@@ -1,4 +1,4 @@
-/** Converts verdicts to numeric levels, so that the verdicts of two judges on the same rollout can be compared. */
+/** Converts verdicts to numeric levels and back, so that verdicts can be compared and replaced by others. */
 
 import type { Observed } from './facts.ts';
 
@@ -35,6 +35,23 @@ export const QUESTION_LEVELS: Readonly<Record<JudgedQuestion, number>> = {
 export type VerdictLevel = readonly [question: JudgedQuestion, level: number];
 
 const SUPPORT_LEVELS: readonly number[] = [0, 0.5, 1];
+
+/**
+ * The kinds of verdicts that labelled rows measure. `positive` and `negative`: the row's own criteria; `static`: those
+ * of the recipe. Levels count from 0, as in `QUESTION_LEVELS`.
+ */
+export const MEASURED_KINDS = ['positive', 'negative', 'static', 'support', 'needs_citation'] as const;
+export type MeasuredKind = (typeof MEASURED_KINDS)[number];
+
+/** Gives the level that takes the place of a verdict's level. */
+export type NextLevel = (kind: MeasuredKind, level: number) => number;
+
+/** Another support for a claim; `null` = the same. */
+export function revisedSupport(support: number, next: NextLevel): number | null {
+  const level = SUPPORT_LEVELS.indexOf(support);
+  const other = next('support', level);
+  return other === level ? null : (SUPPORT_LEVELS[other] ?? null);
+}
 
 export function criterionLevels(criteria: readonly { readonly score: number }[]): VerdictLevel[] {
   return criteria.map(({ score }): VerdictLevel => ['criteria', score]);

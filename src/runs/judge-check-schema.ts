@@ -1,6 +1,6 @@
 /** What a check of a run's judge found (judge-check.ts), as it is sent and stored. */
 import * as z from 'zod';
-import { JUDGED_QUESTIONS } from '../family/verdict-levels.ts';
+import { JUDGED_QUESTIONS, MEASURED_KINDS } from '../family/verdict-levels.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
 import { stepSchema } from './row.ts';
 
@@ -61,8 +61,34 @@ export const auditCheckSchema = z.strictObject({
     .describe('null = fewer than 8 steps are audited, or the first rewards do not differ.'),
 });
 
+const estimateSchema = z
+  .strictObject({ share: shareSchema, low: shareSchema, high: shareSchema })
+  .nullable()
+  .describe('A share with its 95 % interval; null = unknown.');
+/** A share with its 95 % interval. */
+export type Estimate = NonNullable<z.infer<typeof estimateSchema>>;
+
+export const riskCheckSchema = z.strictObject({
+  rule: z.literal('judge_error'),
+  ...sharedFields,
+  flipped: estimateSchema.describe('Share of the advantages that labels change between positive and negative.'),
+  changed: estimateSchema.describe('The same, with changes to and from 0.'),
+  kinds: z
+    .array(
+      z.strictObject({
+        kind: z.enum(MEASURED_KINDS),
+        verdicts: rolloutsSchema,
+        yes: shareSchema.describe('Share of the verdicts at the highest level.'),
+        corrected: estimateSchema.describe('Share of such labels; null = the judge is not shown to tell them.'),
+        changed: estimateSchema.describe('Advantages that the errors of this kind alone change.'),
+      }),
+    )
+    .max(MEASURED_KINDS.length),
+});
+
 /** The finding of one check of a run's judge. */
-export const judgeCheckSchema = z.discriminatedUnion('rule', [canaryCheckSchema, auditCheckSchema]);
+export const judgeCheckSchema = z.discriminatedUnion('rule', [canaryCheckSchema, auditCheckSchema, riskCheckSchema]);
 export type JudgeCheck = z.infer<typeof judgeCheckSchema>;
 export type CanaryCheck = z.infer<typeof canaryCheckSchema>;
 export type AuditCheck = z.infer<typeof auditCheckSchema>;
+export type RiskCheck = z.infer<typeof riskCheckSchema>;

@@ -1,10 +1,11 @@
 /**
  * What a check of a run's judge found. A canary is a fixed part of a run that its judge judges again: only the judge can
  * differ. An audit is a random share of the current rollouts that a second judge judges: a gap that grows while the
- * policy trains is what the policy earns from the first judge alone.
+ * policy trains is what the policy earns from the first judge alone. A risk is what the judge's errors on labelled rows
+ * mean for the run.
  */
 import { plainLine } from '../text/foreign-line.ts';
-import type { JudgeCheck } from './judge-check-schema.ts';
+import type { Estimate, JudgeCheck } from './judge-check-schema.ts';
 
 /** Shares of advantages and of verdicts that changed, above which a canary is an alert. */
 export const CANARY_LIMITS = { flipped: 0.05, verdicts: 0.1 } as const;
@@ -12,13 +13,15 @@ export const CANARY_LIMITS = { flipped: 0.05, verdicts: 0.1 } as const;
 /** The growth of the gap from which an audit is an alert, in standard deviations of the first rewards. */
 export const AUDIT_LIMIT_STDS = 0.5;
 
-/** Whether a check is an alert. */
+/** Whether a check is an alert. A risk is none: nothing in the run changed. */
 export function isAlert(check: JudgeCheck): boolean {
   switch (check.rule) {
     case 'canary_drift':
       return check.verdicts_changed > CANARY_LIMITS.verdicts || (check.advantages_flipped ?? 0) > CANARY_LIMITS.flipped;
     case 'audit_gap':
       return check.growth !== null && check.growth.stds >= AUDIT_LIMIT_STDS;
+    case 'judge_error':
+      return false;
   }
 }
 
@@ -43,6 +46,11 @@ export function checkTexts(check: JudgeCheck): string[] {
         `${signed(growth.stds)} standard deviations of the first rewards`,
       ];
     }
+    case 'judge_error':
+      return [
+        `signs that may be wrong ${estimateText(check.flipped)}, to or from 0 too ${estimateText(check.changed)}`,
+        ...check.kinds.map(({ kind, changed }) => `${kind} alone ${estimateText(changed)}`),
+      ];
   }
 }
 
@@ -54,6 +62,11 @@ export function latestChecks<T extends JudgeCheck>(checks: readonly T[]): T[] {
 
 function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
+}
+
+function estimateText(estimate: Estimate | null): string {
+  if (estimate === null) return 'unknown';
+  return `${percent(estimate.share)} (${percent(estimate.low)} to ${percent(estimate.high)})`;
 }
 
 function signed(value: number | null): string {

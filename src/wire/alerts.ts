@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ALERT_FIGURES } from '../runs/alert-figures.ts';
 import { ALERT_RULES, ALERT_WINDOW_STEPS } from '../runs/alert-rules.ts';
 import { type RunAlerts, UNWATCHED_REASONS } from '../runs/alerts.ts';
-import { auditCheckSchema, canaryCheckSchema, judgeCheckSchema } from '../runs/judge-check-schema.ts';
+import { auditCheckSchema, canaryCheckSchema, judgeCheckSchema, riskCheckSchema } from '../runs/judge-check-schema.ts';
 import { placeIdSchema, runIdSchema, stepSchema } from '../runs/row.ts';
 import { stepParameter } from './runs.ts';
 
@@ -22,6 +22,7 @@ const recordedFields = {
 export const recordedCheckSchema = z.discriminatedUnion('rule', [
   canaryCheckSchema.extend(recordedFields),
   auditCheckSchema.extend(recordedFields),
+  riskCheckSchema.extend(recordedFields),
 ]);
 export type RecordedCheck = z.infer<typeof recordedCheckSchema>;
 
@@ -100,7 +101,9 @@ export const runAlertsSchema = z.strictObject({
     ),
   judge_checks: z
     .array(recordedCheckSchema)
-    .describe('What canaries and audits found, by step. The latest of a rule and a judge says whether it holds.'),
+    .describe(
+      'What canaries, audits and risks found, by step. The latest of a rule and a judge says whether it holds.',
+    ),
 }) satisfies z.ZodType<RunAlerts & { readonly run: string; readonly window: number }>;
 
 /** The alerts of a run. */

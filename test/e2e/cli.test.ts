@@ -270,6 +270,31 @@ test('canaries may be a recorded file, judged once a round of the run that train
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"a b" is not the id of a run')]);
 });
 
+test('the risk of a run is that of its export, and the run keeps it', async () => {
+  const at = ['--url', worker.url];
+  expect((await citeward('score', EXAMPLES, ...at, '--run', 'risky', '--step', '4')).code).toBe(0);
+  const [check, file] = [join(directory, 'REPORT.json'), join(directory, 'risky.jsonl')];
+  await writeFile(check, (await citeward('judge', 'check', '--quick', '--json')).stdout);
+  await writeFile(file, (await citeward('runs', 'export', 'risky', ...at)).stdout);
+  const risk = (...flags: readonly string[]) => citeward('runs', 'risk', ...flags, '--check', check, '--draws', '20');
+  const recorded = await risk('risky', ...at);
+  expect(recorded.code, recorded.stderr).toBe(0);
+  expect(recorded.stdout).toMatch(/^support +\d+ .* not drawn: lexical is not shown to tell/mu);
+  expect(recorded.stdout).toMatch(/^positive to negative or back: [\d.]+% \([\d.]+% - [\d.]+%\)$/mu);
+  expect((await risk('--file', file)).stdout).toBe(recorded.stdout);
+  expect(JSON.parse((await risk('--file', file, '--json')).stdout)).toMatchObject({ judge: 'lexical', last_step: 4 });
+  const watched = await citeward('runs', 'watch', 'risky', ...at);
+  expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining('judge_error, lexical at step 4:')]);
+
+  const refused = [
+    ['risky', ...at],
+    ['--file', file, '--check', file],
+    ['--file', file, '--check', check, '--judge', 'other'],
+    ['--file', file, '--url', worker.url, '--check', check],
+  ];
+  for (const flags of refused) expect(await citeward('runs', 'risk', ...flags)).toMatchObject({ code: 2, stdout: '' });
+});
+
 test('--store-reasons asks for reasons, and a run says that its judge gives none', async () => {
   const at = ['--url', worker.url];
   const scored = await citeward('score', EXAMPLES, ...at, '--store-reasons', '--run', 'why', '--step', '0', '--json');

@@ -32,7 +32,7 @@ function text(value: number | null | undefined): string {
   return String(Number(value?.toFixed(3)));
 }
 
-it('shows what canaries and audits found, in words and over the steps', async () => {
+it('shows what canaries, audits and risks found, in words and over the steps', async () => {
   const add = async (check: object) => {
     const reply = await fetch(`${deployment.worker.url}/v1/runs/${RUN}/judge-checks`, {
       method: 'POST',
@@ -46,11 +46,15 @@ it('shows what canaries and audits found, in words and over the steps', async ()
   await add({ ...canary, step: 20, verdicts_changed: 0.17 });
   const steps = [0, 1, 2].map((step) => ({ step, rollouts: 16, gap: step / 2 }));
   await add({ rule: 'audit_gap', judge: 'stronger', step: 2, steps, growth: null });
+  const flipped = { share: 0.1, low: 0.05, high: 0.2 };
+  const support = { kind: 'support', verdicts: 640, yes: 0.5, corrected: null, changed: null };
+  await add({ rule: 'judge_error', judge: 'qwen', step: 20, flipped, changed: flipped, kinds: [support] });
   await deployment.onPage(`#/runs/${RUN}`, DESK, async ({ page }) => {
     const card = page.getByRole('region', { name: 'Checks of the judge' });
     await card.getByText('verdicts changed 17.0 %').waitFor();
     expect(await card.textContent()).toContain('1 alert active');
-    expect(await card.locator('.alerts > li').count()).toBe(2);
+    await card.getByText('signs that may be wrong 10.0 % (5.0 % to 20.0 %)').waitFor();
+    expect(await card.locator('.alerts > li').count()).toBe(3);
     expect(await card.locator('li.is-active').count()).toBe(1);
     for (const name of ['Verdicts changed', 'Gap to the audit']) await card.getByRole('img', { name }).waitFor();
     //AUD

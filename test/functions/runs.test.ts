@@ -754,6 +754,8 @@ describe('the checks of a judge', () => {
     questions: [{ question: 'criteria', same: 0.75, shift: -0.1 }],
   };
   const AUDIT = { rule: 'audit_gap', judge: 'two', step: 3, rollouts: 8, steps: [{ step: 3, rollouts: 8, gap: 1 }] };
+  const flipped = { share: 0.1, low: 0, high: 0.2 };
+  const RISK = { rule: 'judge_error', judge: 'one', step: 9, rollouts: 8, flipped, changed: null, kinds: [] };
   const add = (run: string, check: unknown) => send(post(`/v1/runs/${run}/judge-checks`, check));
   const checksOf = async (run: string) => (await ok(runAlertsSchema, get(`/v1/runs/${run}/alerts`))).judge_checks;
 
@@ -768,10 +770,14 @@ describe('the checks of a judge', () => {
     // An audit lists all its steps, so it takes the place of the earlier one.
     const growth = { first: 1, last: 3, stds: 0.5 };
     await ok(recordedCheckSchema, add('checked', { ...AUDIT, step: 9, growth }));
+    await ok(recordedCheckSchema, add('checked', RISK));
+    // So does a risk.
+    expect(await ok(recordedCheckSchema, add('checked', { ...RISK, step: 12 }))).toMatchObject({ alert: false });
     const found = await checksOf('checked');
     expect(found.map(({ rule, step, alert }) => [rule, step, alert])).toEqual([
       ['audit_gap', 9, true],
       ['canary_drift', 10, true],
+      ['judge_error', 12, false],
       ['canary_drift', 20, false],
     ]);
     expect((await send(new Request(`${ORIGIN}/v1/runs/checked`, { method: 'DELETE' }))).status).toBe(200);
@@ -782,6 +788,7 @@ describe('the checks of a judge', () => {
   it('say what is wrong with a malformed one, and need a run', async () => {
     expect(await wrongFields(await add('watched', { ...CANARY, verdicts_changed: 2 }))).toEqual(['verdicts_changed']);
     expect(await wrongFields(await add('watched', { ...AUDIT, steps: [] }))).toContain('steps');
+    expect(await wrongFields(await add('watched', { ...RISK, flipped: { share: 2 } }))).toContain('flipped.share');
     expect((await add('absent', CANARY)).status).toBe(404);
   });
 });

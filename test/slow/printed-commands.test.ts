@@ -161,6 +161,7 @@ beforeAll(async () => {
       `curl -sf ${url}/v1/runs/${RUN}/rubrics -H 'content-type: application/json' -d '{"question": "${QUESTION}", "criteria": []}'`,
       `npx citeward batch submit ${EXAMPLES} --url ${url} 2>&1 >batch.txt; npx citeward batch wait $(cat batch.txt) --url ${url}`,
       `npx citeward runs export ${RUN} --url ${url} > RUN.jsonl`,
+      'npx citeward judge check --quick --json > REPORT.json',
       `npx citeward score ${EXAMPLES} --url ${url} --json --receipt > REPLY.json`,
       `jq -r '.judgments[].key | values' REPLY.json | sort -u > KEYS.txt`,
       `npx citeward judgments export KEYS.txt --url ${url} > JUDGMENTS.jsonl`,
@@ -172,8 +173,8 @@ beforeAll(async () => {
   expect(prepared.filter(({ status }) => status !== 0)).toEqual([]);
   runFile = join(shell.directory, 'RUN.jsonl');
   batch = readFileSync(join(shell.directory, 'batch.txt'), 'utf8').trim();
-  files = ['RUN.jsonl', 'REPLY.json', 'KEYS.txt', 'JUDGMENTS.jsonl', 'KEYS.json', 'REQUEST.json'].map((name) =>
-    join(shell.directory, name),
+  files = ['RUN.jsonl', 'REPORT.json', 'REPLY.json', 'KEYS.txt', 'JUDGMENTS.jsonl', 'KEYS.json', 'REQUEST.json'].map(
+    (name) => join(shell.directory, name),
   );
 }, DEMO_MS + PAGE_MS);
 

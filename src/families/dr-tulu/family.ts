@@ -17,6 +17,7 @@ import { type DrTuluOutcomes, measureDrTulu } from './measure.ts';
 import { type DrTuluPlan, planDrTulu } from './plan.ts';
 import { type DrTuluRecipe, drTuluRecipeSchema } from './recipe.ts';
 import { type DrTuluReply, type DrTuluScore, drTuluReplySchema } from './reply.ts';
+import { revisedDrTulu } from './revised.ts';
 
 export const drTulu = {
   ...drTuluComposer,
@@ -35,6 +36,7 @@ export const drTulu = {
             ),
           )
         : [],
+    revised: revisedDrTulu,
     counts: ({ rubric, citation }) => ({
       claims: countOf(citation, ({ statements }) => statements.filter(({ cited }) => cited).length),
       citations: null,

@@ -22,6 +22,7 @@ import { planRefiner, type RefinerPlan } from './plan.ts';
 import { refinerRecipeSchema } from './recipe.ts';
 import { type RefinerScore, refinerReplySchema, refinerReplyWithOffsets, refinerReplyWithoutText } from './reply.ts';
 import { reportRefiner } from './report.ts';
+import { revisedRefiner } from './revised.ts';
 
 export const refiner = {
   ...refinerComposer,
@@ -31,6 +32,7 @@ export const refiner = {
     judged: ({ rubric, citation }) => [rubric, citation],
     verdicts: ({ has_answer, rubric, citation }) =>
       has_answer ? joinedLevels(levelsOf(rubric, criterionLevels), levelsOf(citation, statementLevels)) : [],
+    revised: revisedRefiner,
     counts: ({ rubric, citation }) => ({
       claims: countOf(citation, (statements) => statements.filter(({ cited }) => cited).length),
       citations: countOf(citation, (statements) =>
