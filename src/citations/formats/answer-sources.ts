@@ -1,6 +1,6 @@
 /**
  * The sources of a cited answer. If the request gives sources, those are the sources: each pointer of the answer is
- * resolved against them by id, by address, then by position, and its quotation must be there. Otherwise the texts that
+ * resolved against them by id, by address, by position, then by title, and its quotation must be there. Otherwise the texts that
  * the answer carries are the sources.
  */
 import type { InputProblem } from '../../input-problem.ts';
@@ -92,13 +92,14 @@ export class AnswerSources {
     }));
   }
 
-  #placeOf(given: SourceSet, { id, url, position }: Pointer): number | null {
+  #placeOf(given: SourceSet, { id, url, position, title }: Pointer): number | null {
     for (const name of [id, url]) {
       if (typeof name !== 'string') continue;
       const found = citedSource(given, name) ?? this.#urls(given).get(pageKey(name));
       if (found !== undefined) return found;
     }
-    return typeof position === 'number' && position < given.list.length ? position : null;
+    if (typeof position === 'number' && position < given.list.length) return position;
+    return typeof title === 'string' ? citedSource(given, title) : null;
   }
 
   #urls(given: SourceSet): Map<string, number> {

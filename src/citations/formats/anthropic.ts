@@ -10,6 +10,7 @@ import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft, Block } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
 import { indexIn, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { citingMembers } from './left-over.ts';
 
 type Path = InputProblem['path'];
 
@@ -33,6 +34,8 @@ export const anthropic: AnswerFormat = {
     for (const [n, block] of objectsIn(blocks)) {
       if (block['type'] !== 'text') continue;
       found = true;
+      for (const member of citingMembers(block, ['citations']))
+        draft.findings.add({ reason: 'citation_unread', path: [...path, n, member] });
       readText(textIn(block['text']) ?? '', listIn(block['citations']), [...path, n], draft);
     }
     return found;
@@ -48,7 +51,7 @@ function isBlock(block: unknown): boolean {
 
 /** A block of an answer that cites nothing. */
 function isUncited(block: Json): boolean {
-  return isBlock(block) && listIn(block['citations']).length === 0;
+  return isBlock(block) && citingMembers(block).length === 0;
 }
 
 function isCited({ citations }: Json): boolean {
@@ -98,33 +101,33 @@ function readText(text: string, citations: readonly unknown[], path: Path, draft
   draft.cite({ start, end: start + text.length }, pointers, path);
 }
 
-const TAG = '<cite index="';
-const TAG_END = '</cite>';
+/** The beginning of a tag, with a quotation mark, and its end. */
+const TAG = /<(?:antml:)?cite index=(["'])/g;
+const TAG_END = /<\/(?:antml:)?cite>/g;
 const MAX_TAG_CHARS = 200;
 /** Indexes of documents, each with those of its sentences: 0-3,1-2:4. */
 const INDEXES = /^\d{1,4}(?:-[\d:-]{1,20})?(?:,\s?\d{1,4}(?:-[\d:-]{1,20})?)*$/;
 
-/** Reads the tags `<cite index="0-3,1-2">` that the service should have turned into citations. */
+/** Reads the tags `<cite index="0-3,1-2">` that the service should have turned into citations. Others are reported. */
 function readLeakedTags({ text, start }: Block, path: Path, draft: AnswerDraft): void {
-  let end = -1;
+  const ends = [...text.matchAll(TAG_END)];
+  let n = 0;
   let next = 0;
-  for (let at = text.indexOf(TAG); at !== -1; at = text.indexOf(TAG, next)) {
-    next = at + TAG.length;
-    if (end < at) end = text.indexOf(TAG_END, at);
-    const head = text.slice(next, next + MAX_TAG_CHARS);
-    const close = head.indexOf('">');
+  for (const { 0: opening, 1: quote, index: at } of text.matchAll(TAG)) {
+    if (at < next) continue;
+    while ((ends[n]?.index ?? text.length) < at) n++;
+    const end = ends[n];
+    if (end === undefined) return;
+    const head = text.slice(at + opening.length, at + opening.length + MAX_TAG_CHARS);
+    const close = head.indexOf(`${quote}>`);
     const indexes = close === -1 ? null : INDEXES.exec(head.slice(0, close));
-    const from = next + close + 2;
-    if (indexes === null || end < from) {
-      draft.findings.add({ reason: 'citation_unread', path, span: { start: start + at, end: start + next } });
-      if (end === -1) return;
-      continue;
-    }
+    const from = at + opening.length + close + 2;
+    if (indexes === null || end.index < from) continue;
+    next = end.index + end[0].length;
     const pointers = indexes[0].split(',').map((one): Pointer => ({ path, position: Number.parseInt(one, 10) }));
     draft.hide({ start: start + at, end: start + from });
-    draft.hide({ start: start + end, end: start + end + TAG_END.length });
-    draft.cite({ start: start + from, end: start + end }, pointers, path);
-    next = end + TAG_END.length;
+    draft.hide({ start: start + end.index, end: start + next });
+    draft.cite({ start: start + from, end: start + end.index }, pointers, path);
   }
 }
 

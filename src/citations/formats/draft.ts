@@ -12,6 +12,7 @@ import { isIdSeparator } from '../tags.ts';
 import type { SourceSet } from '../types.ts';
 import { AnswerFindings } from './answer-findings.ts';
 import { AnswerSources, type Pointer } from './answer-sources.ts';
+import { leakedMarkup } from './left-over.ts';
 import { type Reading, readingsOf, UnitReader } from './readings.ts';
 import { onlyPlaceOf } from './search.ts';
 import { TextMap } from './text-map.ts';
@@ -137,6 +138,9 @@ export class AnswerDraft {
       this.findings.add({ reason: 'claim_not_found', path: one.path });
       return [];
     });
+    for (const span of leakedMarkup(maskedText(text, hidden))) {
+      this.findings.add({ reason: 'citation_unread', path: [], span });
+    }
     const map = new TextMap();
     const claims = this.#joined(stretches);
     return { text, map, response: writeAnswer({ text, claims, hidden, map, findings: this.findings }) };

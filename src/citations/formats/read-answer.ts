@@ -1,7 +1,7 @@
 /** Converts a vendor's cited answer to a response and sources that every route reads. Pure, linear, never throws. */
 
 import type { InputProblem } from '../../input-problem.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject, parsedJson } from '../../json.ts';
 import type { Result } from '../../result.ts';
 import type { SourceInput } from '../sources.ts';
 import type { SourceSet } from '../types.ts';
@@ -65,7 +65,13 @@ export function readCitedAnswer(
   format: AnswerFormatName | undefined,
   given: SourceSet | null,
 ): Result<CitedAnswer, readonly InputProblem[]> {
-  const name = format ?? ANSWER_FORMATS.find((one) => FORMATS[one].detects(answer));
+  const name = format ?? formatOf(answer);
+  // A vendor's answer as text.
+  const written = typeof answer === 'string' && '[{'.includes(answer.trimStart().charAt(0)) ? parsedJson(answer) : null;
+  const writtenFormat = typeof written === 'object' ? formatOf(written) : undefined;
+  if (writtenFormat !== undefined && (format ?? writtenFormat) === writtenFormat) {
+    return readCitedAnswer(written, writtenFormat, given);
+  }
   if (name === undefined) {
     const known = ANSWER_FORMATS.join(', ');
     const [member] = isJsonObject(answer) ? citingMembers(answer) : [];
@@ -87,6 +93,10 @@ export function readCitedAnswer(
   }
   const { list, count } = draft.findings;
   return { ok: true, value: { format: name, text, response, sources, map, findings: list, finding_count: count } };
+}
+
+function formatOf(answer: unknown): AnswerFormatName | undefined {
+  return ANSWER_FORMATS.find((one) => FORMATS[one].detects(answer));
 }
 
 /** The field of requests that holds the answer. */

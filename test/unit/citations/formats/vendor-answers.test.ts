@@ -48,7 +48,56 @@ describe('anthropic', () => {
     expect(read(text('<cite index="7-1">Sales were 500.</cite>'), sources)).toMatchObject({ invented: 1 });
     expect(read(text('<cite index="x">Sales were 500.</cite>'), sources).findings).toEqual(['citation_unread']);
     expect(read(text('<cite index="0-1">Sales were 500.'), sources).findings).toEqual(['citation_unread']);
+    expect(read(text(`<cite index='0-1, 1-2'>Sales were 500.</cite> More.`), sources).ids).toEqual([['a', 'b']]);
+    const tag = 'antml:cite';
+    expect(read(text(`<${tag} index="1-1">Sales were 500.</${tag}>`), sources).ids).toEqual([['b']]);
   });
+});
+
+describe('markup that a vendor leaks', () => {
+  const sources = [{ id: 'a', text: 'Sales were 500.' }];
+
+  it.each([
+    '[cite_start]Sales were 500. [cite: 1, 2]',
+    '<co: 0>Sales were 500.</co: 0>',
+    'Sales were 500.【turn0search0】',
+    'Sales were 500.【oaicite:0】 :contentReference[oaicite:0]{index=0}',
+    'Sales were 500.[^1^]',
+    'Sales were 500.<grok:render card_id="1">0</grok:render>',
+  ])('is a finding in each format: %s', (text) => {
+    const message = { role: 'assistant', content: text };
+    const answers = [text, [{ type: 'text', text }], { choices: [{ message }], citations: ['https://a.example'] }];
+    for (const answer of answers) expect(read(answer, sources).findings, text).toContain('citation_unread');
+  });
+
+  it.each(['Sales [of 2024] were 500 【note】.', 'See "Sales" <b>now</b> and x^2^.', 'Sales of Acme & Co.'])(
+    'is none: %s',
+    (text) => {
+      expect(read(text, sources).findings).toEqual([]);
+    },
+  );
+});
+
+it('reads the text of a JSON answer as the answer', () => {
+  const answer = { type: 'message', content: [{ type: 'text', text: 'Sales were 500.' }] };
+  expect(read(JSON.stringify(answer))).toEqual(read(answer));
+  expect(read('[1] is a number.').format).toBe('markdown');
+  expect(read('{"sales": 500}').format).toBe('markdown');
+});
+
+it('refuses blocks with citations of another kind, which would lose them', () => {
+  const annotations = [{ type: 'citation', url: 'https://a.example', cited_text: 'Sales were 500.' }];
+  expect(refusal([{ type: 'text', text: 'Sales were 500.', annotations }])).toContain('no known format');
+  const web_search = [{ refer: 'ref_1', link: 'https://a.example' }];
+  expect(refusal({ choices: [{ message: { content: 'Sales were 500[ref_1].' } }], web_search })).toContain(
+    'web_search',
+  );
+});
+
+it('finds the source of a file citation by its name', () => {
+  const annotations = [{ type: 'file_citation', index: 15, file_id: 'file-1', filename: 'sales.txt' }];
+  const item = { type: 'message', content: [{ type: 'output_text', text: 'Sales were 500.', annotations }] };
+  expect(read([item], [{ id: 'sales.txt', text: 'Sales were 500.' }]).ids).toEqual([['sales.txt']]);
 });
 
 describe('gemini', () => {
