@@ -1,8 +1,9 @@
 /** Probes a recipe for `POST /v1/recipes/probe`: validated input in, measured rows or a failure out. */
 import type { ResolvedRecipe } from '../src/families/resolve.ts';
 import type { InputProblem } from '../src/input-problem.ts';
+import { plannedResponses, planProbe } from '../src/probe/plan-probe.ts';
 import type { ProbeRow } from '../src/probe/probe-row.ts';
-import { measureProbe, type ProbeResult, plannedResponses, planProbe } from '../src/probe/probe-rows.ts';
+import { measureProbe, type ProbeResult } from '../src/probe/probe-rows.ts';
 import type { ProbeRequestBody } from '../src/wire/probe.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { requestedRecipe } from './requested-recipe.ts';

@@ -7,8 +7,9 @@ import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.t
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { ObtainOptions } from '../../src/judgments/obtain.ts';
 import { type CannedAnswerName, cannedAnswerText } from '../../src/probe/canned-answers.ts';
+import { planProbe } from '../../src/probe/plan-probe.ts';
 import { type ProbeReport, probeReport } from '../../src/probe/probe-report.ts';
-import { measureProbe, planProbe } from '../../src/probe/probe-rows.ts';
+import { measureProbe } from '../../src/probe/probe-rows.ts';
 
 /** Rows of each table: as many as the command reads. */
 const ROWS = 64;

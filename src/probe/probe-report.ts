@@ -15,7 +15,8 @@ import {
   needsRubric,
 } from './canned-answers.ts';
 import { citationCount, criteriaMet } from './observed.ts';
-import type { KnownOrigin, MeasuredSample, ProbedRow } from './probe-rows.ts';
+import type { KnownOrigin } from './plan-probe.ts';
+import type { MeasuredSample, ProbedRow } from './probe-rows.ts';
 
 /** A canned answer that earns more than this share of the best known answer is a warning. */
 export const WARNED_SHARE = 0.7;

@@ -12,9 +12,10 @@ import {
 } from '../family/rollout-schema.ts';
 import { MAX_GROUP, MAX_PROBE_ROWS, MAX_PROBE_SAMPLES, MAX_SAMPLE_SEED } from '../limits.ts';
 import { CANNED_ANSWERS, NOT_GIVEN_REASONS } from '../probe/canned-answers.ts';
+import { KNOWN_ORIGINS } from '../probe/plan-probe.ts';
 import { PROBE_WARNINGS, type ProbeReport, probeReport, WARNED_SHARE } from '../probe/probe-report.ts';
 import type { PolicySample, ProbeRow } from '../probe/probe-row.ts';
-import { KNOWN_ORIGINS, type ProbedRow, type ProbeResult } from '../probe/probe-rows.ts';
+import type { ProbedRow, ProbeResult } from '../probe/probe-rows.ts';
 import { judgesOf, judgesSchema } from '../scoring/reward-reply.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';
 import { sampleSchema } from './groups.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { planProbe } from '../../../src/probe/plan-probe.ts';
 import type { ProbeRow } from '../../../src/probe/probe-row.ts';
-import { planProbe } from '../../../src/probe/probe-rows.ts';
 import { LIGHTHOUSE, recipeOf } from './rows.ts';
 
 const sentences = (count: number) => Array.from({ length: count }, (_, n) => `Dam ${n} is high.`);

@@ -3,8 +3,9 @@ import { memoryStore } from '../../../lib/memory-store.ts';
 import { type RecipeInput, type ResolvedRecipe, resolveRecipe } from '../../../src/families/resolve.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import type { ObtainOptions } from '../../../src/judgments/obtain.ts';
+import { planProbe } from '../../../src/probe/plan-probe.ts';
 import type { ProbeRow } from '../../../src/probe/probe-row.ts';
-import { measureProbe, type ProbedRow, type ProbeResult, planProbe } from '../../../src/probe/probe-rows.ts';
+import { measureProbe, type ProbedRow, type ProbeResult } from '../../../src/probe/probe-rows.ts';
 
 const SOURCES = [
   {
