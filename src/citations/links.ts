@@ -118,7 +118,9 @@ export function noteNumbers(text: string, inside: Span): Span[] | null {
     }
     const item = trimSpan(text, start, i);
     start = i + 1;
-    const number = text[item.start] === '^' ? { start: item.start + 1, end: item.end } : item;
+    const isRaised = text[item.start] === '^';
+    const isBing = isRaised && text[item.end - 1] === '^';
+    const number = isRaised ? { start: item.start + 1, end: item.end - (isBing ? 1 : 0) } : item;
     if (!isNoteNumber(text, number)) return null;
     numbers.push(number);
   }
@@ -152,20 +154,30 @@ export function entryNumber(line: string): string | null {
 /** Longest id of an entry or label of a definition, in UTF-16 code units. */
 const MAX_LABEL_CHARS = 64;
 
-/** The id in the brackets that begin a line, after a list mark and without `^`, and where the brackets end. */
+/**
+ * The id in the brackets that begin a line, after list and quotation marks and emphasis, without `^` and a word such as
+ * `ref:`, and where the brackets and the emphasis end.
+ */
 export function bracketedId(line: string): { readonly id: string; readonly end: number } | null {
   let i = 0;
-  while (i < line.length && isSpace(line.charCodeAt(i))) i++;
+  while (i < line.length && (isSpace(line.charCodeAt(i)) || line[i] === '>')) i++;
   if ('-*•'.includes(line.charAt(i)) && isSpace(line.charCodeAt(i + 1))) i += 2;
-  while (i < line.length && isSpace(line.charCodeAt(i))) i++;
+  while (i < line.length && (isSpace(line.charCodeAt(i)) || line[i] === '*')) i++;
   if (!isOpeningBracket(line.charCodeAt(i))) return null;
   const from = line[i + 1] === '^' ? i + 2 : i + 1;
   const limit = Math.min(line.length, from + MAX_LABEL_CHARS);
   for (i = from; i < limit && !isOpeningBracket(line.charCodeAt(i)); i++) {
-    if (isClosingBracket(line.charCodeAt(i))) return i === from ? null : { id: line.slice(from, i).trim(), end: i + 1 };
+    if (!isClosingBracket(line.charCodeAt(i))) continue;
+    let end = i + 1;
+    while (line[end] === '*') end++;
+    if (line[i - 1] === '^' && from < i - 1) i--;
+    return i === from ? null : { id: line.slice(from, i).trim().replace(ID_PREFIX, ''), end };
   }
   return null;
 }
+
+/** What some grammars write before an id. */
+const ID_PREFIX = /^(?:ref|web|cite|citation|source):\s*/i;
 
 /** Whether a text is the number of a note. */
 export function isNumberOfNote(text: string): boolean {

@@ -225,8 +225,10 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
   };
 }
 
-/** A number of four digits from 1000 to 2099, or two with a dash between them. */
-function isYearAt(text: string, { start, end }: Span): boolean {
+/** A number of four digits from 1000 to 2099, also as `2004a`, or two with a dash between them. */
+function isYearAt(text: string, { start, end: to }: Span): boolean {
+  const last = text.charCodeAt(to - 1);
+  const end = to - start === YEAR_DIGITS + 1 && last >= 0x61 && last <= 0x7a ? to - 1 : to;
   for (let i = start; i < end; i++) {
     const isJoint = i - start === YEAR_DIGITS;
     if (isJoint ? !'-–'.includes(text.charAt(i)) : !isAsciiDigit(text.charCodeAt(i))) return false;

@@ -3,7 +3,7 @@
  * with a place in its source (`1†L10-L12`, `1, p. 5`), or an id behind a word for a source (`Source 1`, `#1`).
  */
 import { MAX_IDS_PER_CITATION } from '../limits.ts';
-import { isAsciiDigit, isLetterOrDigit, isSpace } from '../text/characters.ts';
+import { isAsciiDigit, isAsciiLetter, isLetterOrDigit, isSpace } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
 import type { SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
@@ -11,8 +11,8 @@ import { citedSource } from './url-ids.ts';
 /** One id that is written, and its place: the whole range for an id within a range. */
 export type WrittenId = { readonly id: string; readonly span: Span };
 
-/** What follows this mark is a place in the source (gpt-oss, OpenAI file search). */
-const PLACE_MARK = '†';
+/** What follows such a mark is a place in the source (gpt-oss, OpenAI file search), or nothing (`[^1^]` of Bing). */
+const PLACE_MARKS = '†‡↑^';
 /** Words before the number of a place in a source, in lower case, without a stop. */
 const PLACE_WORDS: ReadonlySet<string> = new Set(
   'p pp page pages l ll line lines sec section § §§ ch chapter para fig figure table slide s seite seiten zeile pág'.split(
@@ -21,18 +21,35 @@ const PLACE_WORDS: ReadonlySet<string> = new Set(
 );
 /** Words that name a source before its id, in lower case. */
 const SOURCE_WORDS: ReadonlySet<string> = new Set(
-  'source sources doc document documents ref reference citation snippet passage chunk context result quelle # №'.split(
-    ' ',
-  ),
+  (
+    'source sources doc document documents ref reference citation snippet passage chunk context result quelle # № ^ ' +
+    'cite id web file 来源 來源 引用 文档 文檔 资料 資料 出典 参考 出處 출처 источник'
+  ).split(' '),
 );
 /** Longest of these words, and longest place, in UTF-16 code units. */
 const MAX_WORD_CHARS = 12;
 const MAX_PLACE_CHARS = 48;
+/** Longest item that is more than one id, in UTF-16 code units. */
+const MAX_ITEM_CHARS = 256;
 /** Longest number of a range, in digits: a longer one is an identifier. */
 const MAX_RANGE_DIGITS = 4;
 
 /** Words that join two ids, in lower case. */
-const JOINING_WORDS: ReadonlySet<string> = new Set(['and', '&', '+', 'und', 'et', 'y', 'e', 'en', 'og', 'och', 'и']);
+const JOINING_WORDS: ReadonlySet<string> = new Set([
+  'and',
+  '&',
+  '+',
+  '/',
+  '|',
+  'und',
+  'et',
+  'y',
+  'e',
+  'en',
+  'og',
+  'och',
+  'и',
+]);
 
 /**
  * The ids that `text[start, end)`, one item of a list, stands for. A source with exactly this id comes first; without
@@ -42,21 +59,21 @@ const JOINING_WORDS: ReadonlySet<string> = new Set(['and', '&', '+', 'und', 'et'
 export function writtenIds(text: string, { start, end }: Span, sources: SourceSet): readonly WrittenId[] {
   const word = text.slice(start, end);
   const whole = [{ id: word, span: { start, end } }];
-  if (citedSource(sources, word) !== null) return whole;
+  if (word.length > MAX_ITEM_CHARS || citedSource(sources, word) !== null) return whole;
   const place = placeStart(word);
   if (place > 0) {
-    const id = word.slice(0, place).trimEnd();
-    return [{ id, span: { start, end: start + id.length } }];
+    const before = word.slice(0, place).trimEnd();
+    const from = idStart(before, sources);
+    return [{ id: before.slice(from), span: { start: start + from, end: start + before.length } }];
   }
-  const named = idStart(word);
+  const named = idStart(word, sources);
   if (named > 0) return writtenIds(text, { start: start + named, end }, sources);
   return rangeIn(word, start, sources) ?? joinedIn(word, start, sources) ?? whole;
 }
 
 /** Where a place in the source begins in an item: at `†`, or at a word such as `p.` before a number; -1 without one. */
 function placeStart(word: string): number {
-  const mark = word.indexOf(PLACE_MARK);
-  if (mark > 0) return mark;
+  for (let at = 1; at < word.length; at++) if (PLACE_MARKS.includes(word.charAt(at))) return at;
   // The numbers of the place, from their end.
   let at = word.length;
   while (at > 0 && isPartOfPlace(word.charCodeAt(at - 1))) at--;
@@ -75,16 +92,18 @@ export function isPlace(text: string, { start, end }: Span, sources: SourceSet):
   return placeStart(word) === 0 && citedSource(sources, word) === null;
 }
 
-/** Where the id behind a word for a source begins: the `1` of `Source: 1` and of `#1`; 0 without such a word. */
-function idStart(word: string): number {
+/** Where the ids behind a word for a source begin: the `1` of `Source: 1`, `#1` and `来源1`; 0 without such a word. */
+function idStart(word: string, sources: SourceSet): number {
   let wordEnd = 0;
   while (wordEnd < word.length && wordEnd < MAX_WORD_CHARS && isLetter(word.charCodeAt(wordEnd))) wordEnd++;
-  if (wordEnd === 0 && '#№'.includes(word.charAt(0))) wordEnd = 1;
+  if (wordEnd === 0 && '#№^'.includes(word.charAt(0))) wordEnd = 1;
   if (!SOURCE_WORDS.has(word.slice(0, wordEnd).toLowerCase())) return 0;
   let at = wordEnd;
-  while (at < word.length && (isSpace(word.charCodeAt(at)) || '.:#№'.includes(word.charAt(at)))) at++;
-  const isApart = at > wordEnd || !isLetterOrDigit(word.charCodeAt(0));
-  if (!isApart || at === word.length) return 0;
+  while (at < word.length && (isSpace(word.charCodeAt(at)) || '.:：#№'.includes(word.charAt(at)))) at++;
+  const isApart = at > wordEnd || !isAsciiLetter(word.charCodeAt(0));
+  const ids = word.slice(at);
+  if (ids === '' || !isApart) return 0;
+  if (joinedIn(ids, 0, sources) !== null) return at;
   for (let i = at; i < word.length; i++) if (isSpace(word.charCodeAt(i))) return 0;
   return isAsciiDigit(word.charCodeAt(at)) || isAsciiDigit(word.charCodeAt(word.length - 1)) ? at : 0;
 }
@@ -115,7 +134,8 @@ function isPartOfPlace(code: number): boolean {
 /** Whether an item is a place in the source of the item before it: the `L14` of `1†L10, L14`, the `p. 5` of `1, p. 5`. */
 export function isFurtherPlace(text: string, { start, end }: Span, previous: Span, sources: SourceSet): boolean {
   if (previous.end > previous.start && isPlace(text, { start, end }, sources)) return true;
-  if (text.charCodeAt(start) !== 0x4c || text.charAt(previous.end) !== PLACE_MARK) return false;
+  const mark = text.charAt(previous.end);
+  if (text.charCodeAt(start) !== 0x4c || mark === '' || !PLACE_MARKS.includes(mark)) return false;
   for (let i = start + 1; i < end; i++) {
     const code = text.charCodeAt(i);
     if (!isAsciiDigit(code) && code !== 0x4c && !isDash(code)) return false;
@@ -154,14 +174,17 @@ export function isDash(code: number): boolean {
   return code === 0x2d || (code >= 0x2010 && code <= 0x2014) || code === 0x2212 || code === 0x301c || code === 0xff5e;
 }
 
-/** `1 and 2`: every word is the id of a source or joins two. */
+/** `1 and 2`, `1/2`, `1|2`: every word is the id of a source or joins two. */
 function joinedIn(word: string, start: number, sources: SourceSet): WrittenId[] | null {
   const ids: WrittenId[] = [];
   let wasId = false;
   for (let at = 0; at < word.length; ) {
     while (at < word.length && isSpace(word.charCodeAt(at))) at++;
     const from = at;
-    while (at < word.length && !isSpace(word.charCodeAt(at))) at++;
+    while (at < word.length && !isSpace(word.charCodeAt(at)) && (at === from || !isJoint(word, at - 1))) {
+      if (at > from && isJoint(word, at)) break;
+      at++;
+    }
     const part = word.slice(from, at);
     const isId = citedSource(sources, part) !== null;
     if (isId === wasId || (!isId && !JOINING_WORDS.has(part.toLowerCase()))) return null;
@@ -169,4 +192,8 @@ function joinedIn(word: string, start: number, sources: SourceSet): WrittenId[] 
     wasId = isId;
   }
   return wasId && ids.length > 1 ? ids : null;
+}
+
+function isJoint(word: string, at: number): boolean {
+  return '/|'.includes(word.charAt(at));
 }

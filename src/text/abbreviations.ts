@@ -6,6 +6,7 @@ import { isAsciiDigit, isAsciiLetter, isLetterOrDigit, isLowercase } from './cha
 
 const SMALL_V = 0x76;
 const FULL_STOP = 0x2e;
+const AMPERSAND = 0x26;
 const SECTION_SIGN = 0xa7;
 
 /**
@@ -41,7 +42,7 @@ const RARELY_FINAL: ReadonlySet<string> = new Set(
     'al inc ltd co corp jr bros dept univ assn ' +
     // Courts, reporters and codes of law
     'fed civ crim evid cal supp cir ct stat cong reg ' +
-    'uu av gg гг'
+    'uu av gg гг dipl ing med'
   ).split(' '),
 );
 
@@ -49,7 +50,7 @@ const RARELY_FINAL: ReadonlySet<string> = new Set(
 const NOT_BEFORE_DIGIT: ReadonlySet<string> = new Set(
   (
     'no nos num art op jan feb mar apr jun jul aug sep sept oct nov dec ' +
-    'abs ziff kap bd anm tel cap chap env aprox kl str st sp стр max min avg ur zm tzn okt dez ene abr ago dic gen mag'
+    'abs ziff kap bd anm abb tab tel cap chap env aprox kl str st sp стр max min avg ur zm tzn okt dez ene abr ago dic gen mag'
   ).split(' '),
 );
 
@@ -117,6 +118,8 @@ export function isAbbreviation(
     if ((start === lineStart && length < 3) || NOUNS_AFTER_ORDINAL.has(nextWord)) return true;
     return nextWord !== '' && !SENTENCE_STARTERS.has(nextWord) && followsArticle(text, limit, start);
   }
+  // "Com. & Adm.": a sentence never begins with an ampersand.
+  if (nextCode === AMPERSAND) return true;
   const isSmall = isLowercase(first);
   // "Smith v. The State": a small v alone is always versus.
   if (length === 1 && first === SMALL_V) return true;

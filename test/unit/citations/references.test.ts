@@ -31,6 +31,12 @@ describe('the end of an answer', () => {
     '📚 **Sources**\n- [1] Aare page',
     '## 5. Further reading\n1. The page of the Aare in Bern\n2. "The Rhine", a book of many pages.',
     '[^1]: The page of the Aare,\n    which is in Bern and Thun\n[^2]: Rhine page',
+    '**Sources**\n\n**[1]** The page of the Aare in Bern\n**[2]** Rhine page',
+    '> **Sources**\n> [1] The page of the Aare in Bern\n> [2] Rhine page',
+    'References:\n[ref:1] The page of the Aare in Bern\n[web:2] Rhine page',
+    'Sources:\n- 1: The page of the Aare in Bern\n- 2: Rhine page',
+    'Sources:\nhttps://a.example/aare\nhttps://b.example',
+    '[^1^]: The page of the Aare in Bern',
   ])('is no part of it: %j', (list) => {
     expect(read(`The Aare is 288 km long [1].\n\n${list}`)).toEqual({
       claims: ['The Aare is 288 km long <- 1'],

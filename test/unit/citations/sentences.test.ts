@@ -111,6 +111,11 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     'It opened in 1937.[12] | It is orange.',
     'It is 3.5² km. | It is orange.',
   ],
+  'abbreviations before a number, a title or an ampersand': [
+    'Vgl. dazu Abb. 3 und Tab. 4. | Es gilt.',
+    'Prof. Dr. med. Hans Meier kam. | Dipl. Ing. Kurt Fuchs ging.',
+    'He went to Com. & Adm. in 1937.',
+  ],
   'punctuation inside a sentence': ['It is red; It is long: Very long.', 'It is 3.5 km. | No. 5 is red.'],
 };
 

@@ -69,13 +69,19 @@ describe('ids joined by a word', () => {
     ['It opened [1 and 2].', '1 2'],
     ['It opened [1 & 3].', '1 3'],
     ['It opened [1, 2 und 3].', '1 2 3'],
+    ['It opened [1/2].', '1 2'],
+    ['It opened [1|3].', '1 3'],
+    ['It opened [Sources: 1 and 2].', '1 2'],
   ])('%s', (text, cited) => {
     expect(claimsIn(text, NUMBERS)).toEqual([['It opened', cited]]);
   });
 
-  it.each(['It opened [rock and roll].', 'It opened [1 and others].', 'It opened [2 of 3].'])('not in %s', (text) => {
-    expect(claimsIn(text, NUMBERS)).toEqual([]);
-  });
+  it.each(['It opened [rock and roll].', 'It opened [1 and others].', 'It opened [2 of 3].', 'It opened [1 / x].'])(
+    'not in %s',
+    (text) => {
+      expect(claimsIn(text, NUMBERS)).toEqual([]);
+    },
+  );
 });
 
 describe('a place in the source', () => {
@@ -86,6 +92,10 @@ describe('a place in the source', () => {
     ['It opened【1†L10, 2†L14】.', 'lenticular', '1 2'],
     ['It opened【9†L10】.', 'lenticular', '9?'],
     ['It opened [1†L10].', 'bracket', '1'],
+    ['It opened [1↑source].', 'bracket', '1'],
+    ['It opened【2‡source】.', 'lenticular', '2'],
+    ['It opened [^2^].', 'footnote', '2'],
+    ['It opened [Source 2, p. 5].', 'bracket', '2'],
     ['It opened [L10].', 'bracket', 'L10?'],
     ['It opened [1, p. 5].', 'bracket', '1'],
     ['It opened [1, pp. 12–14; 2, § 5].', 'bracket', '1 2'],
@@ -122,6 +132,14 @@ describe('a word before an id', () => {
     ['It opened [Doc 9].', 'bracket', '9?'],
     ['It opened (Source 2).', 'paren', '2'],
     ['It opened【Quelle 2】.', 'lenticular', '2'],
+    ['It opened [ID:1].', 'bracket', '1'],
+    ['It opened [cite: 1, 2].', 'bracket', '1 2'],
+    ['It opened [doc9].', 'bracket', 'doc9?'],
+    ['It opened [来源1].', 'bracket', '1'],
+    ['It opened [资料：2].', 'bracket', '2'],
+    ['It opened [web:1, web:2].', 'web', '1 2'],
+    ['It opened [^1, ^3].', 'footnote', '1 3'],
+    ['It opened [ref:1, ref:9].', 'ref', '1 9?'],
   ])('names a source: %s', (text, grammar, cited) => {
     expect(claimsIn(text, NUMBERS, grammar)).toEqual([['It opened', cited]]);
   });
