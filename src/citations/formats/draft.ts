@@ -12,7 +12,7 @@ import { isIdSeparator } from '../tags.ts';
 import type { SourceSet } from '../types.ts';
 import { AnswerFindings } from './answer-findings.ts';
 import { AnswerSources, type Pointer } from './answer-sources.ts';
-import { leakedMarkup } from './left-over.ts';
+import { leakedMarkup } from './leaked-markup.ts';
 import { type Reading, readingsOf, UnitReader } from './readings.ts';
 import { onlyPlaceOf } from './search.ts';
 import { TextMap } from './text-map.ts';

@@ -64,10 +64,13 @@ describe('markup that a vendor leaks', () => {
     'Sales were 500.【oaicite:0】 :contentReference[oaicite:0]{index=0}',
     'Sales were 500.[^1^]',
     'Sales were 500.<grok:render card_id="1">0</grok:render>',
-  ])('is a finding in each format: %s', (text) => {
+  ])('is read, or a finding, in each format: %s', (text) => {
     const message = { role: 'assistant', content: text };
     const answers = [text, [{ type: 'text', text }], { choices: [{ message }], citations: ['https://a.example'] }];
-    for (const answer of answers) expect(read(answer, sources).findings, text).not.toEqual([]);
+    for (const answer of answers) {
+      const { claims, findings } = read(answer, sources);
+      expect([...claims, ...(findings ?? [])], JSON.stringify(answer)).not.toEqual([]);
+    }
   });
 
   it.each(['Sales [of 2024] were 500 【note】.', 'See "Sales" <b>now</b> and x^2^.', 'Sales of Acme & Co.'])(

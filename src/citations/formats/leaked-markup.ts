@@ -1,0 +1,23 @@
+/** Finds markup of vendors that their services decode before a reader sees the answer, and that models leak. */
+import type { Span } from '../../text/span.ts';
+
+/**
+ * Markup of citations that vendors' services decode, and models leak: `[cite: 1]` and `[cite_start]` of Gemini, `<co: 0>`
+ * of Cohere, tags of Claude and Grok, `[oaicite:0]` and 【turn0search0】 of ChatGPT, 【0†L1】 of gpt-oss, `[^1^]` of Bing.
+ */
+const LEAKED = new RegExp(
+  [
+    /\[cite(?:_start|_end)?[\]:]/,
+    /<\/?(?:co(?:: ?\d{1,3})?>|(?:antml:)?cite index=|antml:cite>|grok:render)/,
+    /\[oaicite:\d|【(?:oaicite|turn\d{1,3}[a-z]{1,8}\d|[\w:.]{1,64}†)|[\ue200\ue201]/,
+    /\[\^\d{1,3}\^\]/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
+
+/** The places of markup that a reader of a format left in the text. */
+export function leakedMarkup(text: string): Span[] {
+  return [...text.matchAll(LEAKED)].map(({ 0: markup, index }) => ({ start: index, end: index + markup.length }));
+}
