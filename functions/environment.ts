@@ -41,6 +41,8 @@ export type Environment = Env & {
   readonly JUDGMENTS_SCOPE?: string;
   /** "failures" = only requests that failed have a line in the log; absent or "all" = every request has one. */
   readonly REQUEST_LOG?: string;
+  /** "true" = spans are lines of the log, which `citeward serve` sends to a collector (metrics/spans.ts). */
+  readonly LOG_SPANS?: string;
   /** The rate limits of keys by tier; absent = no limit. */
   readonly RATE_LIMIT_STANDARD?: RateLimit;
   readonly RATE_LIMIT_HIGH?: RateLimit;

@@ -234,6 +234,7 @@ export class JudgeDesk extends DurableObject<Environment> {
       kv: this.#kv,
       signing,
       analytics: this.env.ANALYTICS,
+      logsSpans: this.env.LOG_SPANS === 'true',
       keepAlive: (work) => this.ctx.waitUntil(work),
       now,
     });

@@ -11,6 +11,7 @@ import { endLeftProcesses, guardProcesses, PROCESS_FILE } from './guard-process.
 import type { LogLine } from './log-lines.ts';
 import { endingOrder, planProcesses } from './processes.ts';
 import { ServeError } from './serve-error.ts';
+import { readSpanExport, SpanExport } from './span-export.ts';
 import { accessWarning, requireWholeFiles } from './state-files.ts';
 import { lockState } from './state-lock.ts';
 import { SERVE_FILES, type WorkerDescription, workerDescriptionSchema } from './worker-description.ts';
@@ -71,9 +72,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   await mkdir(objects, { recursive: true });
   const lock = lockState(state);
   try {
+    const warn = (message: string): void =>
+      options.onLog({ time: new Date().toISOString(), level: 'warn', message, event: null });
     const warning = accessWarning(state);
-    if (warning !== null)
-      options.onLog({ time: new Date().toISOString(), level: 'warn', message: warning, event: null });
+    if (warning !== null) warn(warning);
     await endLeftProcesses(state);
     requireWholeFiles(objects);
     const description = await readDescription(options.files);
@@ -84,7 +86,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await rm(join(state, SOCKET_FOLDER), { recursive: true, force: true });
     // A user who can open these sockets can call every object, so the folder is closed to others.
     await mkdir(join(state, SOCKET_FOLDER), { mode: 0o700 });
-    const settings = { ...SETTINGS, ...description.variables, ...options.settings };
+    const spanOptions = readSpanExport({ ...process.env, ...options.settings });
+    const spanSettings = spanOptions === null ? {} : { LOG_SPANS: 'true' };
+    const settings = { ...SETTINGS, ...description.variables, ...spanSettings, ...options.settings };
     const variables = Object.entries(settings).map(([name, value]) => [variableOf(name), value]);
     const parts = {
       description,
@@ -99,7 +103,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     for (const plan of processes) {
       await writeFile(configurationOf(state, plan.name), configurationText({ ...parts, process: plan }));
     }
-    const log = new ServerLog(options.onLog);
+    const spans = spanOptions === null ? null : new SpanExport(spanOptions, warn);
+    const log = new ServerLog(options.onLog, spans);
     const listener = isShared ? await listenOn(options.host, options.port) : null;
     // Nothing is awaited while this process, too, could accept connections.
     const started = startAll(
@@ -142,6 +147,7 @@ function configurationOf(state: string, process: string): string {
 
 /** What the processes have logged: it says why they did not start, or why one ended. */
 class ServerLog {
+  readonly spans: SpanExport | null;
   readonly #onLog: (line: LogLine) => void;
   readonly #last: string[] = [];
   readonly #badSetting = Promise.withResolvers<string>();
@@ -150,11 +156,13 @@ class ServerLog {
   /** The problem of a setting that the Worker has reported. */
   readonly badSetting = this.#badSetting.promise;
 
-  constructor(onLog: (line: LogLine) => void) {
+  constructor(onLog: (line: LogLine) => void, spans: SpanExport | null) {
     this.#onLog = onLog;
+    this.spans = spans;
   }
 
   add(line: LogLine): void {
+    if (this.spans?.take(line) === true) return;
     this.#last.push(line.message);
     if (this.#last.length > LINES_KEPT) this.#last.shift();
     if (line.level === 'error' && line.event === null) this.lastError = line.message.slice(0, MAX_ERROR_CHARS);
@@ -194,6 +202,7 @@ async function attend(
   const ended = Promise.race(processes.map((one) => one.ended)).then(async (reason) => {
     if (!isStopping) signalAll('SIGKILL');
     await Promise.all(processes.map((one) => one.ended));
+    await log.spans?.end();
     guard.release();
     lock.close();
     return isStopping || log.lastError === null ? reason : `${reason} (the last error in its log: ${log.lastError})`;

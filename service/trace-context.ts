@@ -1,6 +1,6 @@
 /**
  * W3C Trace Context: the trace of the current work, which outgoing requests carry on. Every request belongs to a trace:
- * to the caller's, or to a new one. The Worker exports no spans, so it passes the caller's span on unchanged: a span of
+ * to the caller's, or to a new one. A Worker whose spans nobody collects passes the caller's span on unchanged: a span of
  * its own would be a parent that no trace has. The trace follows asynchronous work (AsyncLocalStorage); between objects
  * it travels in messages, as headers.
  */
@@ -16,6 +16,16 @@ export type Trace = {
   readonly flags: string;
   /** The caller's `tracestate`, passed on unchanged; `null` = none. */
   readonly state: string | null;
+  /** The Worker began the trace, so nobody has the span `span_id`. */
+  readonly begun?: true;
+};
+
+/** A span of the Worker's own. */
+export type Span = Trace & {
+  /** `null` = it is the first of its trace. */
+  readonly parent_id: string | null;
+  /** Since 1970. */
+  readonly began_ms: number;
 };
 
 /** Version, trace id, parent id, flags. Later versions may append fields after another hyphen. */
@@ -39,11 +49,22 @@ export function receivedTrace(traceparent: string | null | undefined, tracestate
     !(version === '00' && more !== undefined) &&
     !NO_TRACE.test(trace_id) &&
     !NO_TRACE.test(parent);
-  if (!isValid) return { trace_id: randomHex(32), span_id: randomHex(16), flags: '00', state: null };
+  if (!isValid) return { trace_id: randomHex(32), span_id: randomHex(16), flags: '00', state: null, begun: true };
   const state = TRACESTATE.test(tracestate ?? '') ? (tracestate ?? null) : null;
   // Of the flags only "sampled" is defined in version 00.
   const sampled = (Number.parseInt(flags, 16) & 1) === 1;
   return { trace_id, span_id: parent, flags: sampled ? '01' : '00', state };
+}
+
+/** Begins a span in a trace. Traces that the Worker began are sampled: the collector decides what it keeps. */
+export function beginSpan({ begun, ...trace }: Trace): Span {
+  const parent = begun === true ? { flags: '01', parent_id: null } : { parent_id: trace.span_id };
+  return { ...trace, ...parent, span_id: randomHex(16), began_ms: Date.now() };
+}
+
+/** The trace of the current work; a new one if the work belongs to none. */
+export function currentTrace(): Trace {
+  return current.getStore() ?? receivedTrace(null);
 }
 
 /** Runs work in a trace. Everything that it awaits belongs to the trace, too. */

@@ -6,7 +6,7 @@
  */
 import * as z from 'zod';
 import type { AnswerRoom } from '../../service/answer.ts';
-import { inTrace, receivedTrace } from '../../service/trace-context.ts';
+import { receivedTrace } from '../../service/trace-context.ts';
 import { mostClaims } from '../../src/citations/answer-limits.ts';
 import { MAX_CLAIMS, MAX_FULL_ANSWERS } from '../../src/limits.ts';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
@@ -14,6 +14,7 @@ import type { Environment } from '../environment.ts';
 import { KvOperations } from '../kv-operations.ts';
 import { Leases } from '../leases.ts';
 import { isolateCounts } from '../metrics/counts.ts';
+import { inSpan } from '../metrics/spans.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { FileStore } from '../storage/files.ts';
 import { batchObjectName } from './batch-client.ts';
@@ -77,7 +78,17 @@ export async function consumeJobs(
     }
     try {
       // A task has a trace of its own: its batch may have been created days ago.
-      await inTrace(receivedTrace(null), () => doTask(read.data, environment, { platforms, chunkLimits }));
+      await inSpan(
+        environment.LOG_SPANS === 'true',
+        receivedTrace(null),
+        () => doTask(read.data, environment, { platforms, chunkLimits }),
+        () => ({
+          name: 'batch task',
+          kind: 'consumer',
+          error: null,
+          attributes: { 'citeward.batch': read.data.batch },
+        }),
+      );
       message.ack();
     } catch (error) {
       isolateCounts.count('citeward_task_failures', ['object_unreachable']);

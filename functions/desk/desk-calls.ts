@@ -26,6 +26,7 @@ import {
   TIMED_OUT,
 } from '../../service/desk/desk-failures.ts';
 import type { FailureMemory } from '../../service/desk/failure-memory.ts';
+import { currentTrace } from '../../service/trace-context.ts';
 import { withinMs } from '../../service/within-ms.ts';
 import { type DeskJudgment, type JudgmentCall, withoutReasons } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
@@ -35,6 +36,7 @@ import { partitionOf } from '../../src/judgments/key.ts';
 import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/make-judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Missed } from '../../src/judgments/store.ts';
+import { inSpan, judgeSpanEnd } from '../metrics/spans.ts';
 import type { BudgetLeases } from './budget-leases.ts';
 import { CallConnections, type ConnectionGate } from './connection-gate.ts';
 import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } from './desk-figures.ts';
@@ -65,6 +67,7 @@ type DeskParts = {
   readonly signing: Signing;
   /** The dataset for data points of calls; absent = none are written. */
   readonly analytics?: AnalyticsEngineDataset | undefined;
+  readonly logsSpans?: boolean;
   /** Keeps the object in memory until the work has ended. */
   readonly keepAlive: (work: Promise<unknown>) => void;
   /** A clock in milliseconds. */
@@ -321,13 +324,19 @@ export class DeskCalls {
     try {
       const { key, preimage, request } = call;
       const connections = new CallConnections(this.#parts.gate, this.#parts.now, (times) => countHeaders(name, times));
-      const making = makeJudgment(
-        lane.judge,
-        { key, preimage, request, deadline_ms: timeout_ms, connections },
-        this.#parts.signing.issuer,
-        () => new Date(this.#parts.now()).toISOString(),
+      const making = (): Promise<MadeJudgment> =>
+        makeJudgment(
+          lane.judge,
+          { key, preimage, request, deadline_ms: timeout_ms, connections },
+          this.#parts.signing.issuer,
+          () => new Date(this.#parts.now()).toISOString(),
+        );
+      const made = await inSpan(
+        this.#parts.logsSpans === true,
+        currentTrace(),
+        () => unlessStuck(making(), connections, timeout_ms + CALL_GRACE_MS),
+        (ended) => judgeSpanEnd(lane.judge, preimage.kind, ended),
       );
-      const made = await unlessStuck(making, connections, timeout_ms + CALL_GRACE_MS);
       evidence = made.ok ? 'up' : evidenceOf(made.failure);
       retryAfter_s = made.ok ? undefined : made.failure.retry_after_s;
       return made;

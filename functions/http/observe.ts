@@ -8,9 +8,10 @@ import { matchedRoutes } from 'hono/route';
 import { describeError } from '../../service/error-log.ts';
 import { RequestError } from '../../service/failures.ts';
 import { wireReason } from '../../service/problems.ts';
-import { inTrace, receivedTrace } from '../../service/trace-context.ts';
+import { receivedTrace } from '../../service/trace-context.ts';
 import { writeRequestPoint } from '../metrics/analytics.ts';
 import { isolateCounts } from '../metrics/counts.ts';
+import { inSpan, type SpanEnd } from '../metrics/spans.ts';
 import type { AppEnvironment, Context, PhaseTimings } from './context.ts';
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -27,7 +28,7 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   c.set('namedRun', null);
   c.set('isAdminUse', false);
   const trace = receivedTrace(c.req.header('traceparent'), c.req.header('tracestate'));
-  await inTrace(trace, next);
+  await inSpan(c.env.LOG_SPANS === 'true', trace, next, () => spanEnd(c));
   // Not by `c.header`, which copies a finished reply for each header.
   const { headers } = c.res;
   headers.set('x-request-id', requestId);
@@ -58,8 +59,7 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
   const storeProblems = c.get('storeProblems');
   return {
     event: 'request',
-    // An unknown method is text of the caller and is not logged.
-    method: KNOWN_METHODS.has(c.req.method) ? c.req.method : 'other',
+    method: methodOf(c),
     route: routePattern(c),
     status: c.res.status,
     ms: Math.round(ms),
@@ -69,6 +69,29 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
     ...(storeProblems > 0 ? { store_problems: storeProblems } : {}),
     ...c.get('namedRun'),
     ...(c.error === undefined ? {} : failedWith(c.error)),
+  };
+}
+
+/** An unknown method is text of the caller and is not logged. */
+function methodOf(c: Context): string {
+  return KNOWN_METHODS.has(c.req.method) ? c.req.method : 'other';
+}
+
+/** A caller's mistake is no error of the server, as OpenTelemetry's conventions say. */
+function spanEnd(c: Context): SpanEnd {
+  const [method, route, status] = [methodOf(c), routePattern(c), c.res.status];
+  const reason = reasonOf(c.error);
+  return {
+    name: `${method} ${route}`,
+    kind: 'server',
+    error: status < 500 ? null : reason || String(status),
+    attributes: {
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+      'citeward.request_id': c.get('requestId'),
+      ...(reason === '' ? {} : { 'citeward.reason': reason }),
+    },
   };
 }
 

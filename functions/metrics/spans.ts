@@ -1,0 +1,56 @@
+/**
+ * Spans of requests, judge calls and tasks of batches. With the setting LOG_SPANS each is a line of the log when it
+ * ends; `citeward serve` sets it and sends the lines to a collector (serve/span-export.ts). Cloudflare makes its own.
+ */
+import { beginSpan, inTrace, type Trace } from '../../service/trace-context.ts';
+import type { Judge } from '../../src/judgments/judge.ts';
+import type { JudgmentKind } from '../../src/judgments/kinds/names.ts';
+import type { MadeJudgment } from '../../src/judgments/make-judgment.ts';
+
+/** What is known of a span when its work has ended. Names of attributes are those of OpenTelemetry's conventions. */
+export type SpanEnd = {
+  readonly name: string;
+  readonly kind: 'server' | 'client' | 'consumer';
+  /** Why the work failed; `null` = it did not. */
+  readonly error: string | null;
+  readonly attributes: Readonly<Record<string, string | number>>;
+};
+
+/** Runs work in a trace, and in a span of its own if spans are logged and the trace is sampled. */
+export async function inSpan<T>(
+  isLogged: boolean,
+  trace: Trace,
+  work: () => Promise<T>,
+  endOf: (result: T) => SpanEnd,
+): Promise<T> {
+  if (!isLogged) return inTrace(trace, work);
+  const span = beginSpan(trace);
+  const result = await inTrace(span, work);
+  const { trace_id, span_id, parent_id, began_ms, flags } = span;
+  const ids = { event: 'span', trace_id, span_id, parent_id, began_ms, ended_ms: Date.now() };
+  if (flags === '01') console.log(JSON.stringify({ ...ids, ...endOf(result) }));
+  return result;
+}
+
+/** The span of one judge call, in the conventions for generative AI; the provider is the judge's name. */
+export function judgeSpanEnd({ name, model }: Judge, kind: JudgmentKind, made: MadeJudgment): SpanEnd {
+  const operation = kind === 'execution' || kind === 'equivalence' ? 'execute_tool' : 'chat';
+  const usage = made.ok ? made.judgment.usage : null;
+  return {
+    name: `${operation} ${model}`,
+    kind: 'client',
+    error: made.ok ? null : made.failure.reason,
+    attributes: {
+      'gen_ai.operation.name': operation,
+      'gen_ai.provider.name': name,
+      'gen_ai.request.model': model,
+      'citeward.judgment.kind': kind,
+      ...(usage === null
+        ? {}
+        : {
+            'gen_ai.usage.input_tokens': usage.prompt_tokens,
+            'gen_ai.usage.output_tokens': usage.completion_tokens,
+          }),
+    },
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * Sends the spans that the Worker logs to an OpenTelemetry collector: OTLP over HTTP, as JSON. The standard variables
+ * OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and
+ * OTEL_SDK_DISABLED decide. Spans wait in memory: while the collector does not answer, the oldest are lost.
+ * Format: https://opentelemetry.io/docs/specs/otlp (JSON Protobuf encoding).
+ */
+import * as z from 'zod';
+import type { LogLine } from './log-lines.ts';
+import { ServeError } from './serve-error.ts';
+
+const SEND_EVERY_MS = 1_000;
+const SEND_LIMIT_MS = 5_000;
+const MOST_IN_REQUEST = 512;
+const MOST_WAITING = 8_192;
+/** The codes of OTLP. */
+const KINDS = { server: 2, client: 3, consumer: 5 } as const;
+const STATUS_ERROR = 2;
+/** Statuses after which OTLP sends the same spans again. */
+const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** A span in the log (functions/metrics/spans.ts). */
+const spanSchema = z.object({
+  event: z.literal('span'),
+  trace_id: z.string(),
+  span_id: z.string(),
+  parent_id: z.string().nullable(),
+  began_ms: z.int(),
+  ended_ms: z.int(),
+  name: z.string(),
+  kind: z.enum(['server', 'client', 'consumer']),
+  error: z.string().nullable(),
+  attributes: z.record(z.string(), z.union([z.string(), z.int()])),
+});
+type LoggedSpan = z.infer<typeof spanSchema>;
+
+export type SpanExportOptions = {
+  /** Where spans go, with the path `/v1/traces`. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Attributes of the process, such as `service.name`. */
+  readonly resource: Readonly<Record<string, string>>;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the standard variables. Returns null if they name no collector.
+ * @throws ServeError if one is malformed.
+ */
+export function readSpanExport(environment: Environment): SpanExportOptions | null {
+  const variable = (name: string): string => environment[name] ?? '';
+  const base = variable('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const url = variable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || (base && `${base.replace(/\/$/, '')}/v1/traces`);
+  if (url === '' || variable('OTEL_SDK_DISABLED') === 'true' || variable('OTEL_TRACES_EXPORTER') === 'none')
+    return null;
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    throw new ServeError('OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL with http or https', EXAMPLE);
+  }
+  if (variable('OTEL_EXPORTER_OTLP_PROTOCOL') === 'grpc') {
+    throw new ServeError('OTEL_EXPORTER_OTLP_PROTOCOL: spans are sent over HTTP as JSON, not over gRPC', EXAMPLE);
+  }
+  const headers = 'OTEL_EXPORTER_OTLP_HEADERS';
+  const resource = 'OTEL_RESOURCE_ATTRIBUTES';
+  const service = variable('OTEL_SERVICE_NAME');
+  return {
+    url,
+    headers: pairsOf(headers, variable('OTEL_EXPORTER_OTLP_TRACES_HEADERS') || variable(headers)),
+    resource: {
+      'service.name': 'citeward',
+      ...pairsOf(resource, variable(resource)),
+      ...(service === '' ? {} : { 'service.name': service }),
+    },
+  };
+}
+
+const EXAMPLE = 'For example: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318';
+
+/** `name=value` pairs, separated by commas, with percent-encoded values. @throws ServeError */
+function pairsOf(name: string, text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      try {
+        if (at > 0) return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())] as const;
+      } catch {
+        // The value has a percent sign that encodes nothing.
+      }
+      throw new ServeError(`${name}: expected name=value pairs, separated by commas`, null);
+    }),
+  );
+}
+
+export class SpanExport {
+  readonly #options: SpanExportOptions;
+  readonly #warn: (message: string) => void;
+  readonly #timer: NodeJS.Timeout;
+  #waiting: LoggedSpan[] = [];
+  #lost = 0;
+  #isFailing = false;
+  #sending: Promise<void> | null = null;
+
+  /** @param warn is told once when the collector stops taking spans. */
+  constructor(options: SpanExportOptions, warn: (message: string) => void) {
+    this.#options = options;
+    this.#warn = warn;
+    this.#timer = setInterval(() => this.#sendSoon(), SEND_EVERY_MS).unref();
+  }
+
+  /** Keeps the span of a line. Returns whether the line is one. */
+  take({ event }: LogLine): boolean {
+    const span = event?.['event'] === 'span' ? spanSchema.safeParse(event) : null;
+    if (span?.success !== true) return false;
+    this.#waiting.push(span.data);
+    if (this.#waiting.length > MOST_WAITING) {
+      this.#waiting.shift();
+      this.#lost++;
+    }
+    return true;
+  }
+
+  /** Sends what waits, once, and ends. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sending;
+    await this.#sendAll();
+  }
+
+  #sendSoon(): void {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = null;
+    });
+  }
+
+  async #sendAll(): Promise<void> {
+    let isTaken = true;
+    while (isTaken && this.#waiting.length > 0) isTaken = await this.#send(this.#waiting.slice(0, MOST_IN_REQUEST));
+  }
+
+  /** Returns whether the collector answered; spans that it may take later keep waiting. */
+  async #send(spans: readonly LoggedSpan[]): Promise<boolean> {
+    const { url, headers, resource } = this.#options;
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(requestOf(spans, resource)),
+      signal: AbortSignal.timeout(SEND_LIMIT_MS),
+    }).catch(() => null);
+    await answer?.body?.cancel();
+    if (answer?.ok === true) {
+      this.#isFailing = false;
+    } else {
+      if (!this.#isFailing) this.#warn(`spans are not exported: ${url} ${problemOf(answer)} (${this.#lost} lost)`);
+      this.#isFailing = true;
+      if (answer === null || RETRIED.has(answer.status)) return false;
+      this.#lost += spans.length;
+    }
+    const sent = new Set(spans);
+    this.#waiting = this.#waiting.filter((span) => !sent.has(span));
+    return true;
+  }
+}
+
+function problemOf(answer: Response | null): string {
+  return answer === null ? 'cannot be reached' : `answers ${answer.status}`;
+}
+
+/** The body of a request of OTLP. */
+function requestOf(spans: readonly LoggedSpan[], resource: Readonly<Record<string, string>>): unknown {
+  const scopeSpans = [{ scope: { name: 'citeward' }, spans: spans.map(otlpSpan) }];
+  return { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }] };
+}
+
+function otlpSpan({ trace_id, span_id, parent_id, began_ms, ended_ms, name, kind, error, attributes }: LoggedSpan) {
+  return {
+    traceId: trace_id,
+    spanId: span_id,
+    ...(parent_id === null ? {} : { parentSpanId: parent_id }),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: `${began_ms}000000`,
+    endTimeUnixNano: `${ended_ms}000000`,
+    attributes: attributesOf(error === null ? attributes : { ...attributes, 'error.type': error }),
+    ...(error === null ? {} : { status: { code: STATUS_ERROR, message: error } }),
+  };
+}
+
+function attributesOf(values: Readonly<Record<string, string | number>>) {
+  return Object.entries(values).map(([key, value]) => ({
+    key,
+    value: typeof value === 'string' ? { stringValue: value } : { intValue: String(value) },
+  }));
+}

@@ -1,0 +1,166 @@
+/** `citeward serve` sends spans of requests and judge calls to a collector (OTLP over HTTP, JSON). */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { readSpanExport } from '../../serve/span-export.ts';
+import { favourableCompletion } from './favourable-judge.ts';
+import { jsonLines } from './processes.ts';
+import { ended, killServers, startServe } from './serve-process.ts';
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'citeward-spans-'));
+});
+
+afterEach(() => {
+  killServers();
+  vi.unstubAllEnvs();
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const attributeSchema = z.object({ key: z.string(), value: z.record(z.string(), z.string()) });
+const spanSchema = z.object({
+  traceId: z.string(),
+  spanId: z.string(),
+  parentSpanId: z.string().optional(),
+  name: z.string(),
+  kind: z.int(),
+  startTimeUnixNano: z.string(),
+  endTimeUnixNano: z.string(),
+  attributes: z.array(attributeSchema),
+  status: z.object({ code: z.int(), message: z.string() }).optional(),
+});
+const requestSchema = z.object({
+  resourceSpans: z.array(
+    z.object({
+      resource: z.object({ attributes: z.array(attributeSchema) }),
+      scopeSpans: z.array(z.object({ spans: z.array(spanSchema) })),
+    }),
+  ),
+});
+type Span = z.infer<typeof spanSchema>;
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const piece of incoming.setEncoding('utf8')) text += piece;
+  return text;
+}
+
+async function listening(server: ReturnType<typeof createServer>): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function attributeOf({ attributes }: Pick<Span, 'attributes'>, name: string): string | undefined {
+  return Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
+}
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const ROLLOUT = {
+  recipe: 'refiner-gpt54-instance-rubric',
+  question: 'How long is the Aare?',
+  tool_output: '<snippet id=S1>The Aare is 288 kilometres long.</snippet>',
+  response: '<answer><snippet id=S1>It is 288 kilometres long.</snippet></answer>',
+  positive_rubrics: [{ description: 'States that the Aare is 288 km long' }],
+};
+
+it('a collector gets the spans of a request and its judge calls, and of those that fail', async () => {
+  const asked: { readonly path: string | undefined; readonly key: unknown; readonly body: string }[] = [];
+  // The collector is busy at first: the spans come again.
+  const collector = createServer(async (incoming, reply) => {
+    asked.push({ path: incoming.url, key: incoming.headers['x-key'], body: await bodyOf(incoming) });
+    reply.writeHead(asked.length === 1 ? 503 : 200).end('{}');
+  });
+  const parents: unknown[] = [];
+  const judge = createServer(async (incoming, reply) => {
+    parents.push(incoming.headers['traceparent']);
+    const completion = JSON.parse(favourableCompletion(await bodyOf(incoming), 'judge-1'));
+    const usage = { prompt_tokens: 40, completion_tokens: 2, total_tokens: 42 };
+    reply.setHeader('content-type', 'application/json').end(JSON.stringify({ ...completion, usage }));
+  });
+  const common = { kind: 'vllm', model: 'judge-1', slots: 4, context_tokens: 32_768 };
+  const backends = [
+    { ...common, name: 'up', base_url: `${await listening(judge)}/v1` },
+    { ...common, name: 'gone', base_url: 'http://127.0.0.1:9/v1', model: 'judge-2' },
+  ];
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `${await listening(collector)}/`);
+  vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-key=a%20b');
+  const { child, url, log } = await startServe(
+    ...['--state', join(folder, 'one'), '--var', `BACKENDS=${JSON.stringify({ backends, default_judge: 'up' })}`],
+  );
+  const score = (body: unknown, headers: Readonly<Record<string, string>>) =>
+    fetch(`${url}/v1/score`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const given = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
+  expect((await score(ROLLOUT, given)).status).toBe(200);
+  expect((await score({ ...ROLLOUT, judge: 'gone' }, {})).status).toBe(503);
+  const unsampled = { traceparent: `00-${'c'.repeat(32)}-b7ad6b7169203331-00` };
+  expect((await score(ROLLOUT, unsampled)).status).toBe(200);
+  child.kill('SIGTERM');
+  expect(await ended(child)).toBe(0);
+
+  for (const { path, key } of asked) expect([path, key]).toEqual(['/v1/traces', 'a b']);
+  const [first, ...sent] = asked.map(({ body }) => requestSchema.parse(JSON.parse(body)).resourceSpans);
+  const resource = first?.[0]?.resource;
+  expect(resource === undefined ? null : attributeOf(resource, 'service.name')).toBe('citeward');
+  const spans = sent.flat().flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+  // Each once, although the first request was refused.
+  expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
+  expect(spans.map(({ traceId }) => traceId)).not.toContain('c'.repeat(32));
+
+  const own = spans.filter(({ traceId }) => traceId === TRACE);
+  const request = own.find(({ kind }) => kind === 2);
+  expect(request).toMatchObject({ name: 'POST /v1/score', parentSpanId: 'b7ad6b7169203331' });
+  const call = own.find(({ kind }) => kind === 3);
+  expect(call).toMatchObject({ name: 'chat judge-1', parentSpanId: request?.spanId });
+  expect(parents).toContain(`00-${TRACE}-${call?.spanId}-01`);
+  expect(BigInt(call?.endTimeUnixNano ?? 0)).toBeGreaterThanOrEqual(BigInt(call?.startTimeUnixNano ?? 1));
+  const named = (name: string) => (call === undefined ? undefined : attributeOf(call, name));
+  expect(named('gen_ai.operation.name')).toBe('chat');
+  expect(named('gen_ai.provider.name')).toBe('up');
+  expect([named('gen_ai.usage.input_tokens'), named('gen_ai.usage.output_tokens')]).toEqual(['40', '2']);
+
+  const failed = spans.find(({ name }) => name === 'chat judge-2');
+  expect(failed?.status).toMatchObject({ code: 2, message: expect.stringMatching(/^judge_/) });
+  const refused = spans.find(({ spanId }) => spanId === failed?.parentSpanId);
+  expect(refused).toMatchObject({ name: 'POST /v1/score', kind: 2, status: { code: 2 } });
+  expect(refused?.parentSpanId).toBeUndefined();
+  // Spans are no lines of the log, and nothing of an answer is in one.
+  expect(jsonLines(log()).filter(({ event }) => event === 'span')).toEqual([]);
+  expect(asked.map(({ body }) => body).join()).not.toContain('Aare');
+  for (const server of [collector, judge]) server.close();
+});
+
+it('reads the standard variables', () => {
+  expect(readSpanExport({})).toBeNull();
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/base' };
+  expect(readSpanExport({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBeNull();
+  expect(readSpanExport({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toBeNull();
+  expect(readSpanExport({ ...endpoint, OTEL_SERVICE_NAME: 's', OTEL_RESOURCE_ATTRIBUTES: 'a=1, b=2' })).toEqual({
+    url: 'http://c:4318/base/v1/traces',
+    headers: {},
+    resource: { 'service.name': 's', a: '1', b: '2' },
+  });
+  expect(readSpanExport({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/t' })?.url).toBe('https://c/t');
+  for (const [name, value] of [
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'key'],
+    ['OTEL_RESOURCE_ATTRIBUTES', 'a=%'],
+  ] as const) {
+    expect(() => readSpanExport({ ...endpoint, [name]: value })).toThrow(name);
+  }
+});
