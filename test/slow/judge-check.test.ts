@@ -471,6 +471,48 @@ describe('a model server', () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Did you mean dr-tulu-1?')]);
   });
 
+  test('--shots: examples of the labels in the words of the question, measured on the other questions', async () => {
+    const row = (question: string, answer: string, label: number): object => {
+      return { set: 's', kind: 'criterion', question, criterion: { description: 'Names the year.' }, answer, label };
+    };
+    const questions = ['When did it open?', 'When did it close?', 'When was it sold?', 'When was it built?'];
+    const path = await fileOf(
+      'shots.jsonl',
+      questions.flatMap((question) => [row(question, 'In 1937.', 2), row(question, 'Long ago.', 0)]),
+    );
+    const ended = await check(path, '--template', 'dr-tulu-1', '--shots', '2', '--quick', '--json');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain('4 labelled rows · 4 left out, of the questions of examples');
+    const [report] = jsonLines(ended.stdout);
+    expect(report).toMatchObject({
+      rows: { labelled: 4, left_out: 4 },
+      judges: [
+        { name: 'judge dr-tulu-1', template: 'dr-tulu-1' },
+        { name: 'judge dr-tulu-1 2 shots', template: { reply: 'score' } },
+      ],
+      differences: [{ first: 'judge dr-tulu-1', second: 'judge dr-tulu-1 2 shots', rows: 4 }],
+    });
+    const text = String(Object(report).judges[1].template.text);
+    expect(text).toMatch(/Answer: In 1937\.\nRight score: 2[\s\S]*Answer: Long ago\.\nRight score: 0/u);
+    const shown = asked.filter(({ messages }) => messages.some(({ content }) => content.includes('EXAMPLES:')));
+    expect(shown).toHaveLength(4);
+    // No judge is asked about the question of an example.
+    const examples = questions.filter((question) => text.includes(question));
+    expect(examples).toHaveLength(2);
+    const plain = asked.filter((one) => !shown.includes(one)).map(({ messages }) => JSON.stringify(messages));
+    for (const question of questions) {
+      expect(plain.some((one) => one.includes(question))).toBe(!examples.includes(question));
+    }
+    const refused = [
+      ['--shots', '2'],
+      ['--template', 'citeward-1', '--shots', '2'],
+      ['--template', 'dr-tulu-1', '--shots', '0'],
+    ];
+    for (const flags of refused) expect((await check(path, ...flags)).code).toBe(2);
+    const many = await check(path, '--template', 'dr-tulu-1', '--shots', '5');
+    expect([many.code, many.stderr]).toEqual([1, expect.stringContaining('the rows have 4 criteria')]);
+  });
+
   test('a rollout is asked at the temperature of its recipe', async () => {
     const recipe = { base: 'refiner-gpt54-instance-rubric', judge_options: { temperature: 0.3 } };
     const rollout = { question: 'q', response: '<answer>r</answer>', sources: [], positive_rubrics: ['r'], recipe };

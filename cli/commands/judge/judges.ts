@@ -83,7 +83,7 @@ export function lexicalUnderCheck(name: string | null, asking: CriteriaAsking): 
 }
 
 /** The name of a judge that was not given one. */
-function nameOf(model: string, { judging, batch, template }: CriteriaAsking): string {
+export function nameOf(model: string, { judging, batch, template }: CriteriaAsking): string {
   const words = template === null ? '' : typeof template === 'string' ? template : 'own words';
   const ways = { per_criterion: '', joint: 'joint', batched: `batches of ${batch ?? DEFAULT_BATCH}` };
   return [model, words, ways[judging]].filter((part) => part !== '').join(' ');

@@ -104,10 +104,16 @@ export const judgeSyntax: CommandSyntax = {
       value: 'N',
       help: `How many times each row is judged again (default ${DEFAULT_REPLICATES}).`,
     },
+    {
+      name: 'shots',
+      kind: 'text',
+      value: 'N',
+      help: 'Also ask with N labelled criteria as examples in the template; their questions are left out.',
+    },
     { name: 'quick', kind: 'switch', help: 'Judge labelled rows once: no effects of order, padding or halo.' },
     { name: 'format', kind: 'text', value: ROW_FORMATS.join('|'), help: 'What the rows are (default auto).' },
     MAP_FLAG,
-    { name: 'seed', kind: 'text', value: 'N', help: 'Seed of the intervals (default 0).' },
+    { name: 'seed', kind: 'text', value: 'N', help: 'Seed of the intervals and examples (default 0).' },
     {
       name: 'min-balanced-accuracy',
       kind: 'text',

@@ -46,12 +46,13 @@ export async function print(report: CheckReport, screen: Screen, json: boolean):
 }
 
 export function summaryOf(report: CheckReport, seconds: number): string {
-  const { rollouts, labelled, bad, without_answer } = report.rows;
+  const { rollouts, labelled, left_out, bad, without_answer } = report.rows;
   const calls = judgingReportsOf(report).reduce((sum, report) => sum + report.calls, 0);
   return [
     ...(rollouts > 0 || labelled === 0 ? [countOf(rollouts, 'rollout')] : []),
     ...(without_answer > 0 ? [`${without_answer} without an answer`] : []),
     ...(labelled > 0 ? [countOf(labelled, 'labelled row')] : []),
+    ...(left_out > 0 ? [`${left_out} left out, of the questions of examples`] : []),
     ...(bad > 0 ? [badLinesText(bad)] : []),
     countOf(calls, 'judge call'),
     durationText(seconds),

@@ -35,6 +35,8 @@ import type { JudgingReport } from './measured-judge.ts';
 type RowCounts = {
   readonly rollouts: number;
   readonly labelled: number;
+  /** Labelled rows of the questions of examples. */
+  readonly left_out: number;
   readonly bad: number;
   /** Rollouts without an answer, in which nothing is judged. */
   readonly without_answer: number;
@@ -96,6 +98,8 @@ export type JudgeReport = {
   readonly name: string;
   readonly judge: JudgeIdentity & { readonly deterministic: boolean };
   readonly judging: CheckedJudge['judging'];
+  /** The words of the question, as a recipe takes them; `null` = the usual ones. */
+  readonly template: CheckedJudge['template'];
   readonly criteria: CriteriaFigures | null;
   readonly labelled: LabelledFigures | null;
 };
@@ -140,6 +144,7 @@ export async function reportOf({ rows, stopped_early, seed, labelled, by }: Chec
       name: judge.name,
       judge: { ...judge.identity, deterministic },
       judging: judge.judging,
+      template: judge.template,
       criteria: rows.rollouts > rows.without_answer ? criteriaFigures(criteria, deterministic) : null,
       labelled:
         labelled.length === 0

@@ -41,6 +41,7 @@ import {
 } from './options.ts';
 import { print, summaryOf } from './render.ts';
 import { belowMinimum, type CheckReport, judgingReportsOf, reportOf } from './report.ts';
+import { chooseShots, SHOTS_RANGE, type Shots, withShots } from './shots.ts';
 
 const ROWS_HINT = `A row is a rollout, as in examples/rollouts.jsonl, or a labelled row: ${CITEWARD} help judge`;
 
@@ -61,12 +62,14 @@ async function run(flags: Flags): Promise<number> {
     concurrency: flags.count('concurrency', CONCURRENCY_RANGE),
   };
   const minimum = flags.number('min-balanced-accuracy', 'a number from 0 to 1', (value) => value <= 1);
-  const described = await describedJudges(flags);
+  const shotCount = flags.count('shots', SHOTS_RANGE);
+  const paths = files.length === 0 ? shippedFiles() : files;
+  const openInputs = () => openAll(paths, flags.text('map'));
+  const named = await describedJudges(flags);
+  const shots = shotCount === null ? null : await shotsOf(paths, openInputs, settings, shotCount);
+  const described = shots === null ? named : withShots(named, shots);
   const screen = new Screen(flags.isOn('no-color'));
-  const inputs: Input[] = [];
-  for (const file of files.length === 0 ? shippedFiles() : files) {
-    inputs.push(await openRowFile([file], flags.text('map'), 'judge check examples/rollouts.jsonl'));
-  }
+  const inputs = await openInputs();
   const judges = await openJudges(described);
   for (const notice of new Set(judges.flatMap(({ notices }) => notices))) screen.message(notice, 'dim');
   const sizes = inputs.map(({ bytes }) => bytes);
@@ -75,7 +78,7 @@ async function run(flags: Flags): Promise<number> {
   screen.show(progress);
 
   const started = performance.now();
-  const report = await runCheck({ inputs, judges, ...settings, screen, progress });
+  const report = await runCheck({ inputs, judges, shots, ...settings, screen, progress });
   await print(report, screen, flags.isOn('json'));
   screen.message(summaryOf(report, (performance.now() - started) / 1000), 'bold');
   if (report.stopped_early) {
@@ -85,6 +88,30 @@ async function run(flags: Flags): Promise<number> {
   for (const one of below) screen.message(`balanced accuracy not shown to reach ${minimum}: ${one}`, 'red');
   if (!isComplete(report)) return EXIT_INCOMPLETE;
   return below.length > 0 ? EXIT_BELOW_MINIMUM : EXIT_OK;
+}
+
+async function openAll(paths: readonly string[], map: string | null): Promise<readonly Input[]> {
+  const inputs: Input[] = [];
+  for (const path of paths) inputs.push(await openRowFile([path], map, 'judge check examples/rollouts.jsonl'));
+  return inputs;
+}
+
+/** Chooses examples in a pass over the rows of their own. Lines that are no labelled row are reported later. */
+async function shotsOf(
+  paths: readonly string[],
+  openInputs: () => Promise<readonly Input[]>,
+  { format, seed }: { readonly format: RowFormat; readonly seed: number },
+  count: number,
+): Promise<Shots> {
+  if (paths.includes('-')) throw new UsageError('--shots reads the rows twice', 'Give a file instead of -.');
+  const inputs = await openInputs();
+  const labelled = async function* () {
+    for await (const line of linesOf(inputs)) {
+      const read = readCheckRow(line, format);
+      if (read.ok && read.row.kind === 'labelled') yield read.row.row;
+    }
+  };
+  return chooseShots(labelled(), count, seed);
 }
 
 /** The labelled rows that come with a clone. @throws UsageError where there are none, as in the npm package. */
@@ -135,6 +162,8 @@ function isComplete(report: CheckReport): boolean {
 type CheckRun = {
   readonly inputs: readonly Input[];
   readonly judges: readonly CheckedJudge[];
+  /** Examples of the judges; `null` = none. */
+  readonly shots: Shots | null;
   /** How many times each row is judged again. */
   readonly replicates: number;
   readonly quick: boolean;
@@ -180,7 +209,7 @@ class JudgeUnderWay {
 
 type RowEnd =
   | { readonly kind: 'bad'; readonly problems: readonly LineProblem[] }
-  | { readonly kind: 'without_answer' }
+  | { readonly kind: 'without_answer' | 'left_out' }
   /** `end` counts the row; it is called in the order of the rows. */
   | { readonly kind: 'rollout' | 'labelled'; readonly cut: boolean; readonly end: () => void };
 
@@ -189,14 +218,14 @@ async function runCheck(run: CheckRun): Promise<CheckReport> {
   const { judges, progress } = run;
   const underWay = judges.map((judge) => new JudgeUnderWay(judge, run));
   const labelled = new LabelledRows();
-  const counts = { rollouts: 0, labelled: 0, bad: 0, without_answer: 0, cut: 0 };
+  const counts = { rollouts: 0, labelled: 0, left_out: 0, bad: 0, without_answer: 0, cut: 0 };
   const hasStopped = (): boolean => underWay.some((one) => one.hasStopped);
 
   const lines = firstLines(linesOf(run.inputs), run.limit, hasStopped);
   const concurrency = run.concurrency ?? Math.max(...judges.map((judge) => judge.concurrency));
   const ends = mapInOrder(lines, concurrency, async (line) => ({
     line,
-    end: await checkLine(line, run.format, underWay, labelled),
+    end: await checkLine(line, run, underWay, labelled),
   }));
   let rows = 0;
   const removeHandler = onInterruption(() => {
@@ -214,6 +243,9 @@ async function runCheck(run: CheckRun): Promise<CheckReport> {
       case 'without_answer':
         counts.rollouts++;
         counts.without_answer++;
+        break;
+      case 'left_out':
+        counts.left_out++;
         break;
       case 'rollout':
       case 'labelled':
@@ -277,7 +309,7 @@ async function* firstLines(
 /** Puts a row to all judges at the same time. */
 async function checkLine(
   line: Line,
-  format: RowFormat,
+  { format, shots }: Pick<CheckRun, 'format' | 'shots'>,
   judges: readonly JudgeUnderWay[],
   labelled: LabelledRows,
 ): Promise<RowEnd> {
@@ -285,6 +317,7 @@ async function checkLine(
   if (!read.ok) return { kind: 'bad', problems: read.problems };
   if (read.row.kind === 'labelled') {
     const { row } = read.row;
+    if (shots?.covers(row) === true) return { kind: 'left_out' };
     const ends = await Promise.all(judges.map(async (one) => ({ one, ...(await one.labelled.check(row)) })));
     return {
       kind: 'labelled',

@@ -82,7 +82,7 @@ async function reportWith(judge: Judge, replicates: number) {
   await criteria.check(REQUEST);
   const { judging } = new LabelledCheck(checked, { replicates, quick: false });
   const report = await reportOf({
-    rows: { rollouts: 1, labelled: 0, bad: 0, without_answer: 0, cut: 0 },
+    rows: { rollouts: 1, labelled: 0, left_out: 0, bad: 0, without_answer: 0, cut: 0 },
     stopped_early: false,
     seed: 0,
     labelled: [],
