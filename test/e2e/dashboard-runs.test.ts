@@ -80,6 +80,8 @@ describe('a rollout', () => {
         expect(await own.getByRole('cell').nth(1).textContent()).toBe(rollouts[2]?.reward?.toFixed(2));
         await page.reload();
       }
+      await page.getByLabel('with sample').selectOption('1');
+      await page.getByRole('region', { name: 'Answer of Sample 1' }).locator('.claim').first().waitFor();
       await page.getByRole('link', { name: 'Next sample' }).click();
       await page.getByRole('heading', { level: 1, name: 'Sample 3 of prompt' }).waitFor();
       await page.getByText('Last sample').waitFor();
@@ -185,6 +187,31 @@ describe('a step', () => {
       await page.getByLabel('Answers').selectOption('hidden');
       await expect.poll(() => answers.count()).toBe(0);
     });
+  });
+
+  it('shows two answers of a group side by side, with what differs', async () => {
+    const rollouts = (await rolloutsOf(1)).filter(({ group }) => group === 'prompt');
+    const byReward = rollouts.toSorted((one, other) => (other.reward ?? 0) - (one.reward ?? 0));
+    for (const look of [DESK, PHONE]) {
+      await deployment.onPage(`#/runs/${RUN}/1`, look, async ({ page }) => {
+        await page.getByRole('button', { name: 'Side by side' }).last().click();
+        const pair = page.locator('.pair');
+        const rewards = pair.getByRole('row').filter({ hasText: 'reward' }).first().getByRole('cell');
+        await rewards.first().waitFor();
+        expect(await rewards.allTextContents()).toEqual(
+          [byReward[0], byReward.at(-1)].map((one) => one?.reward?.toFixed(2)),
+        );
+        // The other sample has an invented id, and no other words.
+        await pair.getByLabel('Left').selectOption('0');
+        await pair.getByLabel('Right').selectOption('2');
+        await pair.getByRole('rowheader', { name: 'Invented source', exact: true }).waitFor();
+        expect(await pair.locator('.piece-claim.is-different').count()).toBe(0);
+        await pair.getByLabel('Right').selectOption('1');
+        await expect.poll(() => pair.locator('.piece-claim.is-different').count()).toBeGreaterThan(0);
+        expect(await audit(page)).toEqual([]);
+        await shoot(page, `pair-${look.width}`);
+      });
+    }
   });
 
   it('is read with the keys j, k and Enter', async () => {
@@ -310,7 +337,13 @@ describe('a comparison', () => {
       const mean = both.getByText('mean of B − A').locator('..').getByRole('definition');
       expect((await mean.textContent())?.replace('+', '')).toBe(figures.shift.mean.toFixed(2).replace('-', '−'));
       expect(await both.getByText('compared').locator('..').getByRole('definition').textContent()).toBe('12');
-      const [, b] = await both.getByRole('row').nth(1).getByRole('link').allTextContents();
+      const [a, b] = await both.getByRole('row').nth(1).getByRole('link').allTextContents();
+      await both.getByRole('button', { name: 'Side by side' }).first().click();
+      const differs = both.getByRole('row').filter({ hasText: 'reward' }).getByRole('cell');
+      await both.locator('.pair .reading').nth(1).waitFor();
+      expect(await differs.allTextContents()).toContain(a);
+      expect(await differs.allTextContents()).toContain(b);
+      await both.getByRole('button', { name: 'Side by side' }).first().click();
       await shoot(page, 'compare');
       await both.getByRole('row').nth(1).getByRole('link').nth(1).click();
       const own = page.getByRole('region', { name: 'In its group' }).locator('tr.is-shown');

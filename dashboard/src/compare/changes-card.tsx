@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Fact } from '../display/fact.tsx';
 import { columnText, countText } from '../display/number-text.ts';
 import type { Query } from '../navigation/route.ts';
+import { AnswerPair } from '../runs/answer-pair.tsx';
 import { rolloutHref, stepText } from '../runs/place.ts';
 import { type RewardChange, rewardChanges, type Side } from './compared-runs.ts';
 
@@ -20,6 +21,7 @@ type Order = keyof typeof ORDERS;
 const ORDER_NAMES: readonly Order[] = ['size', 'gain', 'loss'];
 
 const ROWS_AT_ONCE = 50;
+const COLUMNS = 6;
 
 export function ChangesCard({ a, b, settings, sides }: ChangesCardProps) {
   const { changes, onlyA, onlyB, unscored } = useMemo(() => rewardChanges(sides.a, sides.b), [sides]);
@@ -70,6 +72,7 @@ export function ChangesCard({ a, b, settings, sides }: ChangesCardProps) {
                     {name}
                   </th>
                 ))}
+                <th scope="col">Answers</th>
               </tr>
             </thead>
             <tbody>
@@ -101,26 +104,53 @@ function Change({ a, b, settings, one }: Pick<ChangesCardProps, 'a' | 'b' | 'set
   const { step, group, sample, change } = one;
   const place = { step: stepText(step), group, sample };
   const words = `${group}, sample ${sample}`;
+  const [isOpen, setOpen] = useState(false);
   return (
-    <tr>
-      <th scope="row" class="place-id">
-        {words}
-      </th>
-      <td class="number">{step ?? 'none'}</td>
-      <td class="number">
-        <a href={rolloutHref({ run: a, ...place })} aria-label={`${columnText(one.a)}: ${words} of A`}>
-          {columnText(one.a)}
-        </a>
-      </td>
-      <td class="number">
-        <a href={rolloutHref({ run: b, ...place }, settings)} aria-label={`${columnText(one.b)}: ${words} of B`}>
-          {columnText(one.b)}
-        </a>
-      </td>
-      <td class="number">
-        <b>{signedText(change)}</b>
-      </td>
-    </tr>
+    <>
+      <tr>
+        <th scope="row" class="place-id">
+          {words}
+        </th>
+        <td class="number">{step ?? 'none'}</td>
+        <td class="number">
+          <a href={rolloutHref({ run: a, ...place })} aria-label={`${columnText(one.a)}: ${words} of A`}>
+            {columnText(one.a)}
+          </a>
+        </td>
+        <td class="number">
+          <a href={rolloutHref({ run: b, ...place }, settings)} aria-label={`${columnText(one.b)}: ${words} of B`}>
+            {columnText(one.b)}
+          </a>
+        </td>
+        <td class="number">
+          <b>{signedText(change)}</b>
+        </td>
+        <td>
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            aria-label={`Side by side: ${words}`}
+            onClick={() => setOpen(!isOpen)}
+          >
+            Side by side
+          </button>
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="answer-row">
+          <td colSpan={COLUMNS}>
+            <div class="pair">
+              <AnswerPair
+                sides={[
+                  { title: 'A', place: { run: a, ...place }, reward: one.a },
+                  { title: 'B', place: { run: b, ...place }, reward: one.b },
+                ]}
+              />
+            </div>
+          </td>
+        </tr>
+      )}
+    </>
   );
 }
 

@@ -10,6 +10,8 @@ export type Piece = Span & {
   readonly kind: 'outside' | 'text' | 'statement' | 'claim' | 'markup';
   /** The finding at this exact place, such as a number that no source contains. */
   readonly flag: FindingReason | null;
+  /** Whether the other answer of a comparison lacks these words. */
+  readonly isDifferent: boolean;
 };
 
 /** Consecutive pieces inside one claim, or outside claims, in reading order. */
@@ -32,12 +34,16 @@ const FLAGS: ReadonlySet<FindingReason> = new Set([
 
 type Edge = { readonly at: number; readonly opens: boolean; readonly layer: Layer };
 type Layer =
-  | { readonly kind: 'answer' | 'statement' }
+  | { readonly kind: 'answer' | 'statement' | 'difference' }
   | { readonly kind: 'element' | 'claim'; readonly claim: number }
   | { readonly kind: 'flag'; readonly reason: FindingReason };
 
-/** Splits a response of `length` characters. The pieces cover it without gaps; there are no empty pieces. */
-export function answerSegments(length: number, verification: Verification): Segment[] {
+/**
+ * Splits a response of `length` characters. The pieces cover it without gaps; there are no empty pieces.
+ *
+ * @param differing what another answer lacks, without overlaps.
+ */
+export function answerSegments(length: number, verification: Verification, differing: readonly Span[] = []): Segment[] {
   const { answer, claims, statements, findings } = verification;
   const edges: Edge[] = [];
   const add = ({ start, end }: Span, layer: Layer): void => {
@@ -49,6 +55,7 @@ export function answerSegments(length: number, verification: Verification): Segm
     add(claim.element, { kind: 'element', claim: claim.index });
     add(claim.span, { kind: 'claim', claim: claim.index });
   }
+  for (const span of differing) add(span, { kind: 'difference' });
   for (const finding of findings) if (isFlag(finding)) add(finding.span, { kind: 'flag', reason: finding.reason });
   edges.sort((a, b) => a.at - b.at);
   return sweep(length, edges);
@@ -66,13 +73,14 @@ function sweep(length: number, edges: readonly Edge[]): Segment[] {
   const flags: FindingReason[] = [];
   let answers = 0;
   let statements = 0;
+  let differences = 0;
   let at = 0;
 
   const emit = (end: number): void => {
     if (end <= at) return;
     const claim = elements.at(-1) ?? null;
     const kind = kindOf({ claim, inClaim: claim !== null && claims.has(claim), answers, statements });
-    const piece: Piece = { start: at, end, kind, flag: flags.at(-1) ?? null };
+    const piece: Piece = { start: at, end, kind, flag: flags.at(-1) ?? null, isDifferent: differences > 0 };
     const last = segments.at(-1);
     if (last !== undefined && last.claim === claim) last.pieces.push(piece);
     else segments.push({ claim, pieces: [piece] });
@@ -86,6 +94,9 @@ function sweep(length: number, edges: readonly Edge[]): Segment[] {
         break;
       case 'statement':
         statements += opens ? 1 : -1;
+        break;
+      case 'difference':
+        differences += opens ? 1 : -1;
         break;
       case 'element':
         if (opens) elements.push(layer.claim);

@@ -3,6 +3,7 @@
  * caller text is rendered as text nodes, never as HTML.
  */
 import type { Verification } from '../../../src/citations/verify.ts';
+import type { Span } from '../../../src/text/span.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { FINDING_WORDS } from '../words/findings.ts';
 import { answerSegments, type Piece, type Segment } from './answer-segments.ts';
@@ -58,11 +59,14 @@ export function AnswerView({ response, verification, states, active, withMarkup,
   );
 }
 
-type MarkedAnswerProps = Pick<AnswerViewProps, 'response' | 'verification' | 'states'>;
+type MarkedAnswerProps = Pick<AnswerViewProps, 'response' | 'verification' | 'states'> & {
+  /** What the other answer of a comparison lacks. */
+  differing?: readonly Span[];
+};
 
 /** The answer with its claims marked, to read in a list: nothing in it can be followed. */
-export function MarkedAnswer({ response, verification, states }: MarkedAnswerProps) {
-  return answerSegments(response.length, verification).map(({ claim, pieces }) => {
+export function MarkedAnswer({ response, verification, states, differing }: MarkedAnswerProps) {
+  return answerSegments(response.length, verification, differing).map(({ claim, pieces }) => {
     const state = claim === null ? undefined : states[claim];
     const key = pieces[0]?.start;
     if (state === undefined) return <Pieces key={key} response={response} pieces={pieces} />;
@@ -80,12 +84,12 @@ function Plain({ response, segment }: { response: string; segment: Segment }) {
 
 /** @param isTarget statements have an id and take the focus, so that a page can lead to them. */
 function Pieces({ response, pieces, isTarget }: { response: string; pieces: readonly Piece[]; isTarget?: boolean }) {
-  return pieces.map(({ start, end, kind, flag }) => {
+  return pieces.map(({ start, end, kind, flag, isDifferent }) => {
     const text = response.slice(start, end);
     const words = flag === null ? null : FINDING_WORDS[flag].title;
     const target = isTarget === true && kind === 'statement' ? { id: `statement-${start}`, tabIndex: -1 } : {};
     return (
-      <span key={start} class={`piece-${kind}`} {...target}>
+      <span key={start} class={`piece-${kind}${isDifferent ? ' is-different' : ''}`} {...target}>
         {words === null ? (
           text
         ) : (

@@ -57,6 +57,11 @@ export function CriteriaTable({ criteria, reasons }: { criteria: Criteria; reaso
   );
 }
 
+/** `met 2/2`, or that there is none. */
+export function verdictText(score: number | null): string {
+  return score === null ? 'not judged' : `${VERDICTS[levelOf(score)]} ${numberText(score)}/2`;
+}
+
 /** The level of a verdict. The mean of several judges can be between the levels; it is partly met. */
 function levelOf(score: number): 0 | 1 | 2 {
   if (score === 0) return 0;

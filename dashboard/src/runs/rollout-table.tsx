@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { columnText, countText, plural } from '../display/number-text.ts';
 import type { Query } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
+import { GroupPair } from './answer-pair.tsx';
 import { FindingChips } from './finding-chips.tsx';
 import { advantageText } from './group-table.tsx';
 import { rolloutHref, stepText } from './place.ts';
@@ -27,6 +28,7 @@ export function RolloutTable({ groups, rollouts, hasReplayed, answers, query }: 
   useLinkKeys(table);
   const [most, setMost] = useState(ROWS_AT_ONCE);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [paired, setPaired] = useState<string | null>(null);
   const names = [...new Set(rollouts.flatMap(({ rollout }) => Object.keys(rollout.components)))];
   const columns = names.length + (hasReplayed ? 6 : 4);
   const row = (one: ShownRollout) => (
@@ -74,8 +76,18 @@ export function RolloutTable({ groups, rollouts, hasReplayed, answers, query }: 
                         Show {plural(group.rollouts.length, 'sample')}
                       </button>
                     )}
+                    {group.rollouts.length > 1 && (
+                      <button
+                        type="button"
+                        aria-expanded={paired === group.group}
+                        onClick={() => setPaired(paired === group.group ? null : group.group)}
+                      >
+                        Side by side
+                      </button>
+                    )}
                   </th>
                 </tr>
+                {paired === group.group && <PairRow group={group} columns={columns} />}
                 {isFolded(group, opened) ? null : group.rollouts.map(row)}
               </tbody>
             ))
@@ -90,6 +102,19 @@ export function RolloutTable({ groups, rollouts, hasReplayed, answers, query }: 
         </p>
       )}
     </>
+  );
+}
+
+function PairRow({ group: { group, rollouts }, columns }: { group: ShownGroup; columns: number }) {
+  const [first] = rollouts;
+  if (first === undefined) return null;
+  const { run, step } = first.rollout;
+  return (
+    <tr class="answer-row">
+      <td colSpan={columns}>
+        <GroupPair place={{ run, step: stepText(step), group }} samples={rollouts.map(({ rollout }) => rollout)} />
+      </td>
+    </tr>
   );
 }
 

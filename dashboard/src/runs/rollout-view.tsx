@@ -10,6 +10,7 @@ import { hrefOf, type Query } from '../navigation/route.ts';
 import { CriteriaTable } from '../playground/criteria-table.tsx';
 import { RewardFigure, ScoreReport } from '../playground/score-panel.tsx';
 import { useReplayed } from '../recipe/use-replayed.ts';
+import { AnswerPair } from './answer-pair.tsx';
 import { FindingChips } from './finding-chips.tsx';
 import { groupStandings } from './group-standings.ts';
 import { GroupTable } from './group-table.tsx';
@@ -77,6 +78,7 @@ function Rollout({ place, query, loaded: { group, recipes }, rollout }: RolloutP
         </section>
         <InGroup place={place} query={query} group={group} recipes={recipes} />
       </div>
+      {group.length > 1 && <Beside place={place} samples={group.map(({ sample }) => sample)} />}
       <RolloutText rollout={rollout} />
       <RewardStepsCard rollout={rollout} group={group} recipes={recipes} />
       {report !== null && 'criteria' in report && (
@@ -90,6 +92,39 @@ function Rollout({ place, query, loaded: { group, recipes }, rollout }: RolloutP
       )}
       {report !== null && <OtherReasons judgments={report.judgments} />}
     </>
+  );
+}
+
+/** Another answer of the group beside this one, once the reader chooses it. */
+function Beside({ place, samples }: { place: RolloutPlace; samples: readonly string[] }) {
+  const [other, setOther] = useState('');
+  return (
+    <section class="card" aria-label="Side by side">
+      <header class="card-head">
+        <h2>Side by side</h2>
+        <label class="inline-field">
+          <span>with sample</span>
+          <select value={other} onChange={(event) => setOther(event.currentTarget.value)}>
+            <option value="">none</option>
+            {samples
+              .filter((sample) => sample !== place.sample)
+              .map((sample) => (
+                <option key={sample}>{sample}</option>
+              ))}
+          </select>
+        </label>
+      </header>
+      {other !== '' && (
+        <div class="pair">
+          <AnswerPair
+            sides={[
+              { title: `Sample ${place.sample}`, place },
+              { title: `Sample ${other}`, place: { ...place, sample: other } },
+            ]}
+          />
+        </div>
+      )}
+    </section>
   );
 }
 
