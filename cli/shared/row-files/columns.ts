@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
-import { isJsonObject } from '../../../src/json.ts';
+import { isJsonObject, parsedJson } from '../../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { RunError, UsageError } from '../exit.ts';
@@ -216,13 +216,23 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
   ),
 ]);
 
+/** What pandas writes for no value, where a text is none. */
+const NO_VALUE = /^\s*(?:nan|none|null|<na>)\s*$/i;
+/** Names that pandas gives to the column of its index. */
+const INDEX_COLUMNS = ['', 'Unnamed: 0'];
+
 /** Reads the cells of a record as field values. An empty cell is an absent field, but for the response: it may be empty. */
 function fieldsOf(record: Fields): Fields {
   return Object.fromEntries(
     Object.entries(record)
-      .filter(([name, cell]) => (cell !== '' || name === 'response') && cell !== null)
+      .filter(([name, cell]) => (cell !== '' || name === 'response') && cell !== null && !INDEX_COLUMNS.includes(name))
+      .filter(([name, cell]) => typeof cell !== 'string' || isText(name) || !NO_VALUE.test(cell))
       .map(([name, cell]) => [name, fieldValue(name, cell)]),
   );
+}
+
+function isText(field: string): boolean {
+  return TEXT_FIELDS.has(field) || MAYBE_TEXT.has(field);
 }
 
 function fieldValue(field: string, cell: unknown): unknown {
@@ -230,38 +240,71 @@ function fieldValue(field: string, cell: unknown): unknown {
   if (TEXT_FIELDS.has(field)) return typeof cell === 'number' ? String(cell) : cell;
   if (typeof cell !== 'string') return cell;
   const json = jsonIn(cell);
-  const value = typeof json === 'string' ? (pythonList(json) ?? json) : json;
+  const value = typeof json === 'string' ? (pythonValue(json) ?? json) : json;
   // A text that is a number or a constant is a text where one is possible.
   return typeof value === 'object' || !MAYBE_TEXT.has(field) ? value : cell;
 }
 
+/** A word of Python or numpy outside texts: a constant, a number, or what surrounds an array. */
+const WORD = /[\w.+-]+[(=]?/y;
+const CONSTANTS: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['None', 'null'],
+    ['nan', 'null'],
+    ['True', 'true'],
+    ['False', 'false'],
+  ] as const),
+  ...([
+    ['array(', ''],
+    ['dtype=', ''],
+    ['object', ''],
+  ] as const),
+]);
+
 /**
- * The texts of a Python list, as pandas and numpy print it into a cell: `['a', "b"]` or `['a' 'b']`; `null` = no such
- * list. An escaped character stands for itself, except for the line break and the tab.
+ * The value of a Python list or dictionary, as pandas and numpy print it into a cell: `['a', "b"]`, `['a' 'b']`,
+ * `[{'weight': 1.0, 'note': None}]`, `array(['a'], dtype=object)`; `undefined` = no such value. An escaped character
+ * stands for itself, except for the line break and the tab.
  */
-function pythonList(text: string): string[] | null {
-  const inner = text.trim();
-  if (!inner.startsWith('[') || !inner.endsWith(']')) return null;
-  const end = inner.length - 1;
-  const items: string[] = [];
-  for (let at = 1; at < end; ) {
-    const quote = inner.charAt(at);
-    if (', \n\r\t'.includes(quote)) {
-      at++;
-      continue;
+function pythonValue(text: string): unknown {
+  if (!/^\s*(?:[[{]|array\()/.test(text)) return undefined;
+  const pieces: string[] = [];
+  const add = (value: string): void => {
+    // numpy writes no commas.
+    if (!',:[{'.includes(pieces.at(-1) ?? ',')) pieces.push(',');
+    pieces.push(value);
+  };
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (' \n\r\t)'.includes(character)) continue;
+    if (character === "'" || character === '"') {
+      const quoted: string[] = [];
+      for (at++; at < text.length && text.charAt(at) !== character; at++) {
+        quoted.push(text.charAt(at) === '\\' ? unescaped(text.charAt(++at)) : text.charAt(at));
+      }
+      add(JSON.stringify(quoted.join('')));
+    } else if ('[{'.includes(character)) add(character);
+    else if (character === ',' ? !isTrailing(text, at) : ':]}'.includes(character)) {
+      pieces.push(character);
+    } else if (character !== ',') {
+      WORD.lastIndex = at;
+      const word = WORD.exec(text)?.[0];
+      if (word === undefined) return undefined;
+      const value = CONSTANTS.get(word) ?? word;
+      if (value !== '') add(value);
+      at += word.length - 1;
     }
-    if (quote !== "'" && quote !== '"') return null;
-    const pieces: string[] = [];
-    for (at++; at < end && inner.charAt(at) !== quote; at++) {
-      const character = inner.charAt(at);
-      pieces.push(character === '\\' ? unescaped(inner.charAt(++at)) : character);
-    }
-    if (at >= end) return null;
-    at++;
-    items.push(pieces.join(''));
   }
-  return items;
+  return parsedJson(pieces.join(''));
 }
+
+/** Whether no value follows a comma. */
+function isTrailing(text: string, at: number): boolean {
+  TRAILING.lastIndex = at;
+  return TRAILING.test(text);
+}
+
+const TRAILING = /,\s*(?:dtype|[\]}])/y;
 
 function unescaped(character: string): string {
   return character === 'n' ? '\n' : character === 't' ? '\t' : character;
@@ -270,10 +313,5 @@ function unescaped(character: string): string {
 /** The value of a JSON text; any other text stays as it is. */
 function jsonIn(text: string): unknown {
   if (!/^\s*([[{]|-?\d|true\s*$|false\s*$)/.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return text;
-    throw error;
-  }
+  return parsedJson(text) ?? text;
 }

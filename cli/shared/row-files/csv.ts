@@ -1,4 +1,7 @@
-/** Reads CSV and TSV with a header line, by RFC 4180, also with semicolons, as spreadsheets of many countries write. */
+/**
+ * Reads CSV and TSV with a header line, by RFC 4180, also with semicolons, as spreadsheets of many countries write, with
+ * bars, and with the line `sep=;` of Excel before the header.
+ */
 
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
@@ -8,24 +11,45 @@ import { RunError } from '../exit.ts';
 import type { Input } from '../input.ts';
 import type { Fields } from '../rows.ts';
 
-export type Delimiter = ',' | '\t' | ';';
+/** How a file is separated, and the line of its header, from 1. */
+export type Layout = { readonly delimiter: string; readonly headerLine: number };
 
-/** The delimiter of a CSV file, by its header: the first of comma, semicolon and tab that it has outside quotes. */
-export function delimiterOf(head: string): Delimiter {
+/** By the header of a CSV file: the first of comma, semicolon, tab and bar that it has outside quotes. */
+export function layoutOf(head: string): Layout {
+  const named = /^\uFEFF?sep=([^\r\n])\r?\n/.exec(head)?.[1];
+  if (named !== undefined) return { delimiter: named, headerLine: 2 };
   const header = head.split(/[\r\n]/, 1)[0]?.replace(/"[^"]*"/g, '') ?? '';
-  return ([',', ';', '\t'] as const).find((delimiter) => header.includes(delimiter)) ?? ',';
+  return { delimiter: [',', ';', '\t', '|'].find((delimiter) => header.includes(delimiter)) ?? ',', headerLine: 1 };
+}
+
+/** Passes text on, if it is UTF-8, or UTF-16 with a byte order mark, which csv-parse decodes. @throws RunError */
+async function* readable({ chunks, name }: Input): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let isUtf16: boolean | null = null;
+  try {
+    for await (const chunk of chunks) {
+      isUtf16 ??= chunk[0] === 0xff && chunk[1] === 0xfe;
+      if (!isUtf16) decoder.decode(chunk, { stream: true });
+      yield chunk;
+    }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new RunError(`${name}: not UTF-8`, 'Rows before it are done. Save the file as "CSV UTF-8".');
+  }
 }
 
 /** Yields one record a line, by the names in the header. @throws RunError at the first record that is malformed. */
-export async function* csvRecords({ chunks, name }: Input, delimiter: Delimiter): AsyncGenerator<Fields> {
+export async function* csvRecords(input: Input, { delimiter, headerLine }: Layout): AsyncGenerator<Fields> {
+  const { name } = input;
   const parser = parse({
     bom: true,
     columns: true,
     delimiter,
+    from_line: headerLine,
     skip_empty_lines: true,
     max_record_size: MAX_BODY_BYTES,
   });
-  const source = Readable.from(chunks);
+  const source = Readable.from(readable(input));
   source.on('error', (error) => parser.destroy(error));
   try {
     for await (const record of source.pipe(parser)) if (isJsonObject(record)) yield record;

@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { RunError } from '../exit.ts';
+import { RunError, UsageError } from '../exit.ts';
 import type { FlagDescription, Flags } from '../flags.ts';
 import { type Input, messageOf, openInput } from '../input.ts';
 import { mappedLines, proposeMapOfLine, type RowMap, readColumnMap, rowLines } from './columns.ts';
@@ -42,6 +42,12 @@ export async function openRowFile(
   const input = await unzipped(await openInput(positionals, example));
   const { head, chunks } = await peeked(input.chunks);
   const text = new TextDecoder().decode(head);
+  if (text.startsWith(ZIP_MAGIC)) {
+    throw new UsageError(
+      `${input.name}: a zip file, such as an Excel workbook, has no rows`,
+      'Save it as "CSV UTF-8".',
+    );
+  }
   const format = formatOf(text, input.name);
   if (format === 'jsonl' && map === null) {
     if (areAnswers) proposeMapOfLine(text);
@@ -95,8 +101,9 @@ async function converted(
       return mappedLines(jsonValueLines(input.chunks), map);
     case 'csv':
     case 'tsv': {
-      const { csvRecords, delimiterOf } = await import('./csv.ts');
-      return rowLines(csvRecords(input, format === 'csv' ? delimiterOf(head) : '\t'), map, areAnswers);
+      const { csvRecords, layoutOf } = await import('./csv.ts');
+      const layout = format === 'csv' ? layoutOf(head) : { delimiter: '\t', headerLine: 1 };
+      return rowLines(csvRecords(input, layout), map, areAnswers);
     }
     case 'parquet': {
       const { parquetRecords } = await import('./parquet.ts');
@@ -107,8 +114,9 @@ async function converted(
 
 type RowFormat = 'jsonl' | 'json' | 'csv' | 'tsv' | 'parquet';
 
-/** The first bytes of a Parquet file. */
+/** The first bytes of a Parquet file, and of a zip file. */
 const PARQUET_MAGIC = 'PAR1';
+const ZIP_MAGIC = 'PK\u0003\u0004';
 
 /**
  * A JSON array begins with a bracket, and a printed object with a brace alone on its line. Any other text is read line

@@ -68,6 +68,8 @@ describe('rows', () => {
     ['rows.TSV', separated('\t')],
     ['semicolons.csv', `\uFEFF${separated(';')}`],
     ['tabs.csv', separated('\t')],
+    ['bars.csv', separated('|')],
+    ['named.csv', `\uFEFFsep=;\r\n${separated(';')}`],
   ])('of %s are those of JSON lines', async (name, content) => {
     expect(await rowsOf(name, content)).toEqual(ROWS);
   });
@@ -101,16 +103,22 @@ describe('rows', () => {
     [`['States it', "It's short"]`, ['States it', "It's short"]],
     [`['States it' 'Is short']`, ['States it', 'Is short']],
     [`['It\\'s \\n new']`, ["It's \n new"]],
+    [`[{'description': 'a', 'weight': 1.0, 'note': None}, ]`, [{ description: 'a', weight: 1, note: null }]],
+    [`array(['a', 'b'],\n      dtype=object)`, ['a', 'b']],
+    [`array([{'description': "It's", 'weight': -2}], dtype=object)`, [{ description: "It's", weight: -2 }]],
     ['[]', []],
   ])('of CSV with a list as pandas prints it: %s', async (cell, list) => {
     const csv = `response,positive_rubrics\na,"${cell.replaceAll('"', '""')}"`;
     expect(await rowsOf('pandas.csv', csv)).toEqual([{ response: 'a', positive_rubrics: list }]);
   });
 
-  test.each(["['a', b]", "['a", "['a'] b", "{'a': 1}"])('of CSV with %s keep it as text', async (cell) => {
-    const csv = `response,positive_rubrics\na,"${cell}"`;
-    expect(await rowsOf('text.csv', csv)).toEqual([{ response: 'a', positive_rubrics: cell }]);
-  });
+  test.each(["['a', b]", "['a", "['a'] b", "{'a': b}", "array('a')b"])(
+    'of CSV with %s keep it as text',
+    async (cell) => {
+      const csv = `response,positive_rubrics\na,"${cell}"`;
+      expect(await rowsOf('text.csv', csv)).toEqual([{ response: 'a', positive_rubrics: cell }]);
+    },
+  );
 
   test('with the columns of a known tool are named by it', async () => {
     const record = {
@@ -225,14 +233,25 @@ describe('a column map', () => {
   });
 });
 
+test('CSV as pandas writes it has an index without a name, and nan for no value', async () => {
+  const csv = ',response,positive_rubrics,negative_rubrics,reference\n0,nan,"[\'a\']",NaN,None\n';
+  expect(await rowsOf('pandas.csv', csv)).toEqual([{ response: 'nan', positive_rubrics: ['a'], reference: 'None' }]);
+});
+
 describe('a file that cannot be read on', () => {
+  test('of another encoding', async () => {
+    const failed = rowsOf('latin.csv', new Uint8Array(Buffer.from('response\nStraße\n', 'latin1')));
+    await expect(failed).rejects.toThrow('latin.csv: not UTF-8');
+  });
+
   test.each([
+    ['book.xlsx', 'PK\u0003\u0004', 'an Excel workbook'],
     ['short.csv', 'a,b\n1,2\n3', 'the record on line 3 has another number of fields than the header'],
     ['open.csv', 'a,b\n1,"2', 'a quote on line 2 is not closed'],
     ['cut.parquet', 'PAR1 and no more', 'not readable as Parquet'],
   ])('%s', async (name, content, problem) => {
     const failed = rowsOf(name, content);
-    await expect(failed).rejects.toThrow(RunError);
+    await expect(failed).rejects.toThrow(name.endsWith('.xlsx') ? UsageError : RunError);
     await expect(failed).rejects.toThrow(problem);
   });
 });
