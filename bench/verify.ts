@@ -3,10 +3,11 @@
  * body. Targets: at most 1x without evidence, at most 8x with lexical evidence. A vendor's blocks must be converted in
  * at most twice the time that the parser of our tags takes for the same answer.
  */
+
+import { verifyCitations } from '../lib/verify.ts';
 import { readCitedAnswer } from '../src/citations/formats/read-answer.ts';
 import { parseResponse } from '../src/citations/parse.ts';
 import { parseSources } from '../src/citations/sources.ts';
-import { verifyCitations } from '../src/citations/verify.ts';
 import { timeTogether } from './measure.ts';
 import { typicalRollout } from './typical-rollout.ts';
 

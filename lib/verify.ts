@@ -1,7 +1,8 @@
 /** Exports citation checks to users of the library: of a whole response, or of a response while it is generated. */
+import { parseResponse, sizeProblems } from '../src/citations/parse.ts';
 import { sourcesOf } from '../src/citations/sources.ts';
 import { createIncrementalVerifier, type IncrementalVerifier } from '../src/citations/stream/verifier.ts';
-import { type Verification, type VerifyInput, verifyCitations as verify } from '../src/citations/verify.ts';
+import { describeResponse, type Verification, type VerifyInput } from '../src/citations/verify.ts';
 import { InputError } from './input-error.ts';
 
 /** Verifies a response piece by piece. */
@@ -9,7 +10,8 @@ export type Verifier = IncrementalVerifier;
 
 /**
  * Parses and checks the citations of a response without a judge: claims, invented ids, malformed tags, numbers that no
- * cited source has. Linear in the texts.
+ * cited source has. Linear in the texts; with lexical evidence also in the texts that each claim cites, which are limited
+ * like those of a request.
  *
  * @example
  * ```ts
@@ -22,14 +24,21 @@ export type Verifier = IncrementalVerifier;
  * console.log(claims.length, findings.filter(({ reason }) => reason === 'citation_id_unknown').length);
  * ```
  * @param options.evidence `lexical` also compares each claim with its sources by words. Default `lexical`.
- * @throws InputError unless exactly one of `tool_output` and `sources` is given.
+ * @throws InputError unless exactly one of `tool_output` and `sources` is given, and for an answer beyond the limits.
  */
 export function verifyCitations(
   input: VerifyInput,
-  options: { readonly evidence?: 'none' | 'lexical' } = {},
+  { evidence = 'lexical' }: { readonly evidence?: 'none' | 'lexical' } = {},
 ): Verification {
-  requireOneOrigin(input);
-  return verify(input, { evidence: options.evidence ?? 'lexical' });
+  const { response, mode = 'full', citations, question, grammar, answer } = input;
+  const sources = sourcesOf(originOf(input));
+  const parsed = parseResponse(response, sources, {
+    ...(grammar === undefined ? {} : { grammar }),
+    ...(answer === undefined ? {} : { answer }),
+  });
+  const problems = sizeProblems(parsed, sources, input.tool_output === undefined ? 'sources' : 'tool_output');
+  if (problems.length > 0) throw new InputError(problems);
+  return describeResponse(response, parsed, sources, { mode, evidence, citations, question });
 }
 
 /**
@@ -49,13 +58,12 @@ export function verifyCitations(
  * @throws InputError unless exactly one of `tool_output` and `sources` is given.
  */
 export function createVerifier(input: Omit<VerifyInput, 'response'>): Verifier {
-  const { tool_output, sources, ...options } = input;
-  requireOneOrigin(input);
-  const origin = tool_output === undefined ? { sources: sources ?? [] } : { tool_output };
-  return createIncrementalVerifier({ ...options, sources: sourcesOf(origin), evidence: 'lexical' });
+  const { tool_output: _tools, sources: _listed, ...options } = input;
+  return createIncrementalVerifier({ ...options, sources: sourcesOf(originOf(input)), evidence: 'lexical' });
 }
 
-function requireOneOrigin({ tool_output, sources }: Pick<VerifyInput, 'tool_output' | 'sources'>): void {
-  if ((tool_output === undefined) !== (sources === undefined)) return;
+function originOf({ tool_output, sources }: Pick<VerifyInput, 'tool_output' | 'sources'>) {
+  if (tool_output !== undefined && sources === undefined) return { tool_output };
+  if (sources !== undefined && tool_output === undefined) return { sources };
   throw new InputError([{ path: ['tool_output'], message: 'expected exactly one of "tool_output" and "sources"' }]);
 }

@@ -1,6 +1,7 @@
 /** Decides what a failure of the client means: the row is wrong, the row has no result, or the whole run ends. */
 
 import type { ClientFailure, ReceivedProblem } from '../../clients/typescript/reply.ts';
+import { plainLine } from '../../src/text/foreign-line.ts';
 import { RunError, UsageError } from './exit.ts';
 import { CITEWARD } from './program.ts';
 import type { Outcome } from './run-rows.ts';
@@ -40,14 +41,14 @@ export function runErrorOf(failure: ClientFailure): RunError {
     case 'unreachable':
       return new RunError(unreachableText(failure.why));
     case 'unexpected_reply':
-      return new RunError(`the Worker gave an unexpected reply: ${failure.detail}`);
+      return new RunError(`the Worker gave an unexpected reply: ${plainLine(failure.detail)}`);
     case 'problem':
       return refusal(failure.status, failure.problem);
   }
 }
 
 export function unreachableText(why: string): string {
-  return `the Worker stopped answering: ${why}`;
+  return `the Worker stopped answering: ${plainLine(why)}`;
 }
 
 /**
@@ -59,9 +60,10 @@ export function refusal(
   { reason, detail, errors }: Pick<ReceivedProblem, 'reason' | 'detail' | 'errors'>,
   hints: ReadonlyMap<string, string> = new Map(),
 ): RunError {
-  const fields = (errors ?? []).map(({ path, message }) => `\n${path}: ${message}`).join('');
+  const fields = (errors ?? []).map(({ path, message }) => `\n${plainLine(`${path}: ${message}`)}`).join('');
   const hint = hints.get(reason) ?? HINTS.get(reason) ?? null;
-  return new RunError(`the Worker refused the request: ${status} ${reason}: ${detail}${fields}`, hint);
+  const said = plainLine(`${reason}: ${detail}`);
+  return new RunError(`the Worker refused the request: ${status} ${said}${fields}`, hint);
 }
 
 const HINTS: ReadonlyMap<string, string> = new Map([
@@ -72,7 +74,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
 
 /** Names the flag if its whole value is wrong, else the path inside the value. */
 export function flagProblem(path: string, message: string): string {
-  return path === firstStep(path) ? `--${path}: ${message}` : `${path}: ${message}`;
+  return plainLine(path === firstStep(path) ? `--${path}: ${message}` : `${path}: ${message}`);
 }
 
 /** The first step of a path: `recipe` of `recipe.citation_weight` and of `recipe["x"]`. */

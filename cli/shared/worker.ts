@@ -1,5 +1,6 @@
 /** Connects to the Worker that `--url` and `--key` name. */
 import { type Client, createClient } from '../../clients/typescript/client.ts';
+import { plainLine } from '../../src/text/foreign-line.ts';
 import { RunError, UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
 import { RunningJudges } from './running-judges.ts';
@@ -68,11 +69,14 @@ async function connectTo(urlText: string, keyFlag: string | null, onRetry: (text
   if (health.ok) return client;
   const { failure } = health;
   if (failure.kind === 'unreachable') {
-    throw new RunError(`no Worker at ${url.origin}: ${failure.why}`, 'Start one on this machine with: npm run dev');
+    throw new RunError(
+      `no Worker at ${url.origin}: ${plainLine(failure.why)}`,
+      'Start one on this machine with: npm run dev',
+    );
   }
   const got = failure.kind === 'problem' ? `${failure.status} ${failure.problem.reason}` : failure.detail;
   throw new RunError(
-    `the server at ${url.href} is not a Citeward Worker: GET /healthz answered ${got}`,
+    `the server at ${url.href} is not a Citeward Worker: GET /healthz answered ${plainLine(got)}`,
     'Check --url: it is the address of the Worker, as npm run dev and npm run deploy print it.',
   );
 }

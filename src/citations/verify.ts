@@ -17,10 +17,9 @@ import {
   type LexicalEvidence,
   reportEvidence,
 } from './lexical-evidence.ts';
-import { parseResponse } from './parse.ts';
 import { idsInProse } from './prose-ids.ts';
 import { quotationFindings } from './quotations.ts';
-import { type SourceInput, sourcesOf } from './sources.ts';
+import type { SourceInput } from './sources.ts';
 import type {
   CitedId,
   Claim,
@@ -50,9 +49,6 @@ export type VerifyInput = {
   /** With lexical evidence, a claim that says nothing that the question does not is a finding. */
   readonly question?: string;
 };
-
-/** `lexical` compares each claim with its cited sources by words; `none` checks the form only. */
-type VerifyOptions = { readonly evidence: 'none' | 'lexical' };
 
 /** A claim with its findings. */
 export type VerifiedClaim = {
@@ -114,42 +110,17 @@ type VerifiedSource = {
   readonly span: Span | null;
 };
 
-/**
- * Parses and verifies one response. Takes time linear in the response and the sources; with lexical evidence, also in
- * the texts that each claim cites (`sizeProblems` bounds their sum).
- *
- * @throws TypeError unless exactly one of `tool_output` and `sources` is given.
- * @example
- * const tool_output = '<snippet id=S1>The bridge opened in 1937.</snippet>';
- * const response = '<answer><snippet id=S1,S9>It opened in 1938.</snippet></answer>';
- * const { ratios, findings } = verifyCitations({ response, tool_output }, { evidence: 'lexical' });
- * ratios.known_id_share; // 0.5
- * findings.map(({ reason }) => reason); // ['citation_id_unknown', 'number_not_in_source']
- */
-export function verifyCitations(input: VerifyInput, options: VerifyOptions): Verification {
-  const sources = sourcesOf(rolloutSources(input));
-  const parsed = parseResponse(input.response, sources, {
-    ...(input.grammar === undefined ? {} : { grammar: input.grammar }),
-    ...(input.answer === undefined ? {} : { answer: input.answer }),
-  });
-  const { response, mode = 'full', citations, question } = input;
-  return describeResponse(response, parsed, sources, { mode, evidence: options.evidence, citations, question });
-}
-
-function rolloutSources({ tool_output, sources }: VerifyInput): Parameters<typeof sourcesOf>[0] {
-  if (tool_output !== undefined && sources === undefined) return { tool_output };
-  if (sources !== undefined && tool_output === undefined) return { sources };
-  throw new TypeError('verifyCitations: give either tool_output or sources');
-}
-
 type DescribeOptions = Required<Pick<VerifyInput, 'mode'>> & {
-  /** `lexical`: compares the claims with their sources; a map: the evidence is already known. */
+  /** `lexical`: compares each claim with its cited sources by words; `none`: checks the form; a map: evidence that is known. */
   readonly evidence: 'none' | 'lexical' | ReadonlyMap<number, ClaimEvidence>;
   readonly citations?: CitationPolicy | undefined;
   readonly question?: string | undefined;
 };
 
-/** Verifies a response that is already parsed. Like `verifyCitations`, with the parse and the sources given. */
+/**
+ * Verifies a parsed response. Takes time linear in the response and the sources; with lexical evidence, also in the texts
+ * that each claim cites, so callers refuse a response with `sizeProblems` first.
+ */
 export function describeResponse(
   response: string,
   parsed: ParsedResponse,

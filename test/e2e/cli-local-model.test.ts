@@ -189,6 +189,23 @@ describe('doctor', () => {
     expect(code, stdout).toBe(behind === 3600 ? 1 : 0);
   });
 
+  test('what a Worker says of itself begins no line', async () => {
+    const default_judge = 'x\n\u001B[32mok\u001B[0m    judge good: answers';
+    const ready = {
+      ...{ status: 'ready', reason: null, stores: [], warnings: [], default_judge, judges: [] },
+      ...{ default_generator: null, generators: [], sandbox: null },
+    };
+    const worker = createServer((_request, response) => {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(ready));
+    });
+    await new Promise<void>((done) => worker.listen(0, '127.0.0.1', done));
+    const address = worker.address();
+    if (address === null || typeof address === 'string') throw new Error('the Worker has no port');
+    const { stdout } = await citeward('doctor', '--url', `http://127.0.0.1:${address.port}`);
+    worker.close();
+    expect(stdout).toContain(`ok    http://127.0.0.1:${address.port}: ready, judge x ok    judge good: answers\n`);
+  });
+
   test('names a Worker that does not answer, and what is to be started', async () => {
     const ended = await citeward('doctor', '--url', 'http://127.0.0.1:9');
     expect(ended.code).toBe(1);

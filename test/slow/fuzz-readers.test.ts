@@ -5,12 +5,12 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { readChunkText } from '../../lib/model-servers/dialects/completion-chunk.ts';
 import { errorInText } from '../../lib/model-servers/dialects/error-reply.ts';
+import { verifyCitations } from '../../lib/verify.ts';
 import { GRAMMAR_NAMES } from '../../src/citations/grammars.ts';
 import { suspectedInjections } from '../../src/citations/injection.ts';
 import { parseResponse } from '../../src/citations/parse.ts';
 import { parseSources, sourcesFromList } from '../../src/citations/sources.ts';
 import { createIncrementalVerifier } from '../../src/citations/stream/verifier.ts';
-import { verifyCitations } from '../../src/citations/verify.ts';
 import { extractClaims } from '../../src/families/dr-tulu/exact/claims.ts';
 import { formatReward } from '../../src/families/dr-tulu/exact/final-reward.ts';
 import { extractQueries } from '../../src/families/dr-tulu/exact/queries.ts';

@@ -7,7 +7,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import * as citations from '../../lib/citations.ts';
-import { verifyCitations } from '../../src/citations/verify.ts';
+import { verifyCitations } from '../../lib/verify.ts';
 import { indexSources } from '../../src/lexical/index.ts';
 
 const root = resolve(import.meta.dirname, '../..');

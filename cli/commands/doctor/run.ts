@@ -8,6 +8,7 @@ import { createLocalClient, type RowClient } from '../../../hosts/memory/local-c
 import { requireFreeAddress } from '../../../serve/address.ts';
 import { ServeError } from '../../../serve/serve-error.ts';
 import { workerdPath } from '../../../serve/workerd-path.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import { type Readiness, readinessSchema } from '../../../src/wire/health.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
@@ -65,8 +66,9 @@ async function run(flags: Flags): Promise<number> {
 
 async function print({ what, ok, detail, hint }: Check, isJson: boolean, screen: Screen): Promise<void> {
   if (isJson) return screen.result(JSON.stringify({ what, ok, detail, hint }));
-  await screen.result(`${screen.resultStyle(ok ? 'green' : 'red', ok ? 'ok  ' : 'FAIL')}  ${what}: ${detail}`);
-  if (hint !== null) await screen.result(`      ${hint}`);
+  const said = plainLine(`${what}: ${detail}`);
+  await screen.result(`${screen.resultStyle(ok ? 'green' : 'red', ok ? 'ok  ' : 'FAIL')}  ${said}`);
+  if (hint !== null) await screen.result(`      ${plainLine(hint)}`);
 }
 
 async function* checks(flags: Flags, url: URL | null): AsyncGenerator<Check> {

@@ -2,6 +2,7 @@
 import type { RowClient } from '../../../hosts/memory/local-client.ts';
 import type { ProbedRow } from '../../../src/probe/probe-rows.ts';
 import type { JudgeUse } from '../../../src/scoring/reward-reply.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { ProbeRequestBody, ProbeRowInput } from '../../../src/wire/probe.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
 import type { LineProblem } from '../../shared/rows.ts';
@@ -32,7 +33,7 @@ export function probeOf(
     if (reply.ok) return { kind: 'done', rows: reply.body.measured ?? [], judges: reply.body.judges };
     const outcome = outcomeOfFailure(reply.failure, flagFields);
     if (outcome.kind === 'failed')
-      throw new RunError(`the rows were not measured: ${outcome.reason}: ${outcome.detail}`);
+      throw new RunError(plainLine(`the rows were not measured: ${outcome.reason}: ${outcome.detail}`));
     return refusedRows(outcome.problems);
   };
 }

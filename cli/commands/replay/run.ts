@@ -10,6 +10,7 @@ import { sampledGroups } from '../../../src/runs/group-sample.ts';
 import { planReplay } from '../../../src/runs/plan-replay.ts';
 import { findMissing, replayLines } from '../../../src/runs/replay-lines.ts';
 import { findStepProblems } from '../../../src/runs/replay-step.ts';
+import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { ReplayInput, ReplayLineOf, ReplayRequest } from '../../../src/wire/replay.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
@@ -77,7 +78,7 @@ async function printLines(
     if (line.kind === 'error') {
       const { reason, detail, request_id: request, errors = [] } = line.problem;
       const causes = errors.map(({ path, message }) => ` ${path}: ${message}.`).join('');
-      throw new RunError(`the replay was interrupted: ${reason}: ${detail}${causes} (request ${request})`);
+      throw new RunError(plainLine(`the replay was interrupted: ${reason}: ${detail}${causes} (request ${request})`));
     }
     if (line.kind === 'summary') return line;
     if (line.kind === 'point') points.push(line);

@@ -144,7 +144,8 @@ async function replayed(client: Client, run: string, input: ReplayInput): Promis
   const audit = new Audit(input.judge ?? '');
   for await (const line of replay.body) {
     if (line.kind === 'lost') throw runErrorOf(line.failure);
-    if (line.kind === 'error') throw new RunError(`interrupted: ${line.problem.reason}: ${line.problem.detail}`);
+    if (line.kind === 'error')
+      throw new RunError(plainLine(`interrupted: ${line.problem.reason}: ${line.problem.detail}`));
     if (line.kind === 'step') audit.add(line.step, line);
     if (line.kind === 'summary') return { summary: line, audit };
   }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { honestResponse } from '../../../bench/hacks/hack-class.ts';
 import { HONEST_ROWS, withAddresses } from '../../../bench/hacks/honest-answers.ts';
+import { verifyCitations } from '../../../lib/verify.ts';
 import { CITATION_POLICIES } from '../../../src/citations/citation-policy.ts';
 import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
-import { verifyCitations } from '../../../src/citations/verify.ts';
 
 const SOURCES = [{ id: 'S1', text: 'The bridge opened in 1937.' }];
 

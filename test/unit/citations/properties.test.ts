@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { verifyCitations } from '../../../lib/verify.ts';
 import { GRAMMAR_NAMES, type GrammarName } from '../../../src/citations/grammars.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
 import type { ParsedResponse, SourceSet } from '../../../src/citations/types.ts';
-import { verifyCitations } from '../../../src/citations/verify.ts';
 import { splitSentences } from '../../../src/text/sentences.ts';
 
 /** Random mixtures of pieces that matter to the parser. */

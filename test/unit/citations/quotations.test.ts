@@ -1,10 +1,11 @@
 /** What an answer puts in quotation marks must be in a source that it cites. */
 import { describe, expect, it } from 'vitest';
+import { verifyCitations } from '../../../lib/verify.ts';
 import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { type SourceInput, sourcesFromList } from '../../../src/citations/sources.ts';
 import { createIncrementalVerifier } from '../../../src/citations/stream/verifier.ts';
-import { type VerifyInput, verifyCitations } from '../../../src/citations/verify.ts';
+import type { VerifyInput } from '../../../src/citations/verify.ts';
 import { ARTEFACTS } from '../judgments/page-artefacts.ts';
 import { expectLinear, GROWTH } from '../linear-growth.ts';
 import { SeededChoices } from '../seeded-random.ts';

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { InputError } from '../../../lib/input-error.ts';
+import { verifyCitations } from '../../../lib/verify.ts';
 import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { withOffsets } from '../../../src/citations/offset-units.ts';
 import { sourcesFromList } from '../../../src/citations/sources.ts';
 import { createIncrementalVerifier } from '../../../src/citations/stream/verifier.ts';
-import { type Verification, type VerifyInput, verifyCitations } from '../../../src/citations/verify.ts';
+import type { Verification, VerifyInput } from '../../../src/citations/verify.ts';
 
 const TOOL_OUTPUT =
   '<tool_output>\n<snippet id=S1 title="Bridge">The Golden Gate Bridge opened to the public on 27 May 1937. Joseph Strauss led the work.</snippet>\n' +
@@ -148,8 +150,16 @@ describe('offsets in another unit', () => {
 
 it('throws unless exactly one of tool_output and sources is given', () => {
   const both = { response: '', tool_output: '', sources: [] };
-  expect(() => verifyCitations(both, { evidence: 'none' })).toThrow(TypeError);
-  expect(() => verifyCitations({ response: '' }, { evidence: 'none' })).toThrow(TypeError);
+  expect(() => verifyCitations(both, { evidence: 'none' })).toThrow(InputError);
+  expect(() => verifyCitations({ response: '' }, { evidence: 'none' })).toThrow(InputError);
+});
+
+it('refuses an answer whose claims would take long to compare', () => {
+  const text = 'The dam of the river is old and high. '.repeat(4_000);
+  const response = `<answer>${'<snippet id=S1>The dam is old.</snippet>'.repeat(1_900)}</answer>`;
+  expect(() => verifyCitations({ response, sources: [{ id: 'S1', text }] })).toThrow(
+    /^response: \d+ characters of cited text and claims over all citations; at most 200000000$/,
+  );
 });
 
 describe('a claim without a content word', () => {

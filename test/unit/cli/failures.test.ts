@@ -40,4 +40,15 @@ describe('outcome of a failure', () => {
     expect(() => of(404, 'route_unknown')).toThrow(RunError);
     expect(() => outcomeOfFailure({ kind: 'unreachable', why: 'x' }, new Set())).toThrow(RunError);
   });
+
+  test('texts of a Worker begin no line and command no terminal', () => {
+    const forged = 'x\n\u001B[32mok\u001B[0m  done';
+    expect(() => of(401, forged, [{ path: forged, message: forged }])).toThrow(
+      new RunError('the Worker refused the request: 401 x ok  done: why\nx ok  done: x ok  done'),
+    );
+    expect(() => of(422, 'input_invalid', [{ path: 'recipe', message: forged }])).toThrow(
+      new UsageError('--recipe: x ok  done'),
+    );
+    expect(() => outcomeOfFailure({ kind: 'unreachable', why: forged }, new Set())).toThrow(/: x ok {2}done$/);
+  });
 });

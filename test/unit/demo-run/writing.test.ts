@@ -1,10 +1,11 @@
 /** Every action of the demo policy changes the answer as its name says; citations parse. */
 import { describe, expect, it } from 'vitest';
+import { verifyCitations } from '../../../lib/verify.ts';
 import { ACTIONS, DECISIONS, type Decide, type Decision, SampledChoices } from '../../../scripts/demo-run/actions.ts';
 import { createDraws } from '../../../scripts/demo-run/draws.ts';
 import { makePrompts, type Prompt } from '../../../scripts/demo-run/prompts.ts';
 import { type WrittenAnswer, writeAnswer } from '../../../scripts/demo-run/writing.ts';
-import { type Verification, verifyCitations } from '../../../src/citations/verify.ts';
+import type { Verification } from '../../../src/citations/verify.ts';
 
 const PROMPTS = makePrompts('test', 12);
 const PROMPT = firstOf(PROMPTS);

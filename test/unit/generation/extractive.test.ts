@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { verifyCitations } from '../../../lib/verify.ts';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
-import { verifyCitations } from '../../../src/citations/verify.ts';
 import { refineExtractively } from '../../../src/generation/extractive.ts';
 
 type Example = { readonly question: string; readonly tool_output?: string };
