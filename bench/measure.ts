@@ -4,6 +4,8 @@
  * machine hardly change them.
  */
 
+import { printProfiles } from './profile.ts';
+
 /** A promise of `run` is awaited. */
 export type Candidate = { readonly name: string; readonly run: () => unknown };
 
@@ -40,7 +42,7 @@ async function callsPerRound(candidate: Candidate): Promise<number> {
   return Math.max(1, Math.round((calls / WARM_UP_MS) * ROUND_MS));
 }
 
-/** Measures all candidates in alternating rounds. */
+/** Measures all candidates in alternating rounds. With `--profile`, also prints where each spends its time. */
 export async function timeTogether(candidates: readonly Candidate[]): Promise<Timing[]> {
   const calls: number[] = [];
   for (const candidate of candidates) calls.push(await callsPerRound(candidate));
@@ -57,6 +59,7 @@ export async function timeTogether(candidates: readonly Candidate[]): Promise<Ti
       rounds[position]?.push((threadMicroseconds() - started) / count);
     }
   }
+  if (process.argv.includes('--profile')) await printProfiles(candidates);
   return candidates.map(({ name }, position) => {
     const times = (rounds[position] ?? []).sort((a, b) => a - b);
     const median = quantile(times, 0.5);

@@ -16,7 +16,7 @@ import { type Span, trimSpan } from '../text/span.ts';
 import { pageKey } from '../text/url.ts';
 import { withoutCode } from './code.ts';
 import { proseOf } from './prose-ids.ts';
-import { quotedSpans } from './quoted-text.ts';
+import { mayQuote, quotedSpans } from './quoted-text.ts';
 import type { Claim, Finding, ParsedResponse, Source, SourceSet } from './types.ts';
 
 /** Quotations of an answer that are checked: the first ones. */
@@ -56,6 +56,7 @@ export function quotationFindings(
 ): Finding[] {
   const { list } = sources;
   if (answer === null || list.length === 0) return [];
+  if (!mayQuote(response.slice(answer.start, answer.end))) return [];
   const size = list.reduce((sum, { text, title = '' }) => sum + text.length + title.length, question.length);
   if (size > MAX_SOURCES_CHARS) return [];
   const limit = Math.max(1, Math.min(MAX_QUOTATIONS, Math.floor(MAX_COMPARED_CHARS / size)));

@@ -44,6 +44,14 @@ const ATTRIBUTION = /^[ \t>]*[—–―-]/;
 /** A callout (`> [!NOTE]`, `> **Note:** …`) quotes nothing. */
 const CALLOUT = /^[ \t>]*(?:\[!|\*\*|__)/;
 
+/** A mark that can open a quotation, or a block quote. Apostrophes within words cannot. */
+const MAY_QUOTE = /["＂“”„‟«»‹›「『｢﹁﹃〝״‘‚]|(?<![\p{L}\p{N}])'|'(?![\p{L}\p{N}])|^[ \t]{0,3}>/mu;
+
+/** Whether a text may have quotations. Most answers have none, and are not read further. */
+export function mayQuote(text: string): boolean {
+  return MAY_QUOTE.test(text);
+}
+
 /**
  * The quotations of a text in order, without their marks; they do not overlap. A block quote that mostly consists of
  * quotations in marks is no quotation itself.

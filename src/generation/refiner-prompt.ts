@@ -9,7 +9,7 @@
 import { parseSources, type SourceInput, sourcesFromList } from '../citations/sources.ts';
 import type { Source } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
-import { estimateTokens } from '../judgments/protocol/token-estimate.ts';
+import { estimateTokens, unitsWithin } from '../judgments/protocol/token-estimate.ts';
 import { trimSpan } from '../text/span.ts';
 import { neutraliseControlTokens } from '../text/untrusted.ts';
 
@@ -76,7 +76,7 @@ export function refinerPrompt(input: RefinerPromptInput): RefinerPromptResult {
   if (left <= 0) return { ok: false, needed_tokens: fixed + 1 };
   // Equal in length to the tool output, so the cut and all offsets apply to both.
   const shown = neutraliseControlTokens(tool_output);
-  const kept = unitsWithin(shown, left);
+  const kept = prefixWithin(shown, left);
   const user = [...parts, `Tool output:\n${shown.slice(0, kept)}`].join('\n\n');
   return {
     ok: true,
@@ -96,19 +96,11 @@ export function refinerPrompt(input: RefinerPromptInput): RefinerPromptResult {
  * and never inside a surrogate pair. A piece that is cut in the middle keeps its id, because the policy saw its
  * beginning.
  */
-function unitsWithin(text: string, tokens: number): number {
-  if (estimateTokens(text) <= tokens) return text.length;
-  let low = 0;
-  let high = text.length;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (estimateTokens(text.slice(0, middle)) <= tokens) low = middle;
-    else high = middle - 1;
-  }
-  const line = text.lastIndexOf('\n', low - 1);
-  const kept = line > low / 2 ? line : low;
-  const last = text.charCodeAt(kept - 1);
-  return kept > 0 && last >= 0xd800 && last <= 0xdbff ? kept - 1 : kept;
+function prefixWithin(text: string, tokens: number): number {
+  const most = unitsWithin(text, tokens);
+  if (most === text.length) return most;
+  const line = text.lastIndexOf('\n', most - 1);
+  return line > most / 2 ? line : most;
 }
 
 type TaggedSources =

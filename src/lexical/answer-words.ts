@@ -87,9 +87,29 @@ export function createWordCounter(): (text: AnswerText) => AnswerWords {
 export function createAskedWords(question: string): (text: string) => boolean {
   const asked = contentOf(tokensOf(question));
   return (text) => {
-    const content = contentOf(tokensOf(text));
-    return content.size > 0 && [...content].every((hash) => asked.has(hash));
+    const { count, kinds, hashes } = scratchTokensOf(text);
+    let content = 0;
+    for (let n = 0; n < count; n++) {
+      if (((kinds[n] ?? 0) & STOP) !== 0) continue;
+      if (!asked.has(hashes[n] ?? 0)) return false;
+      content++;
+    }
+    return content > 0;
   };
+}
+
+/** Tokens kept for the next text. */
+const MAX_KEPT_TOKENS = 1 << 12;
+const EXPECTED_TOKENS = 64;
+// Reused by every call, because allocating the arrays costs as much as reading a claim.
+let scratch = new TokenList(EXPECTED_TOKENS);
+
+/** The tokens of a text, until the next call. */
+function scratchTokensOf(text: string): TokenList {
+  if (scratch.hashes.length > MAX_KEPT_TOKENS) scratch = new TokenList(EXPECTED_TOKENS);
+  scratch.clear();
+  appendTokens(scratch, text, 0, text.length);
+  return scratch;
 }
 
 /** The words of all sources of a rollout. */

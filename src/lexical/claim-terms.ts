@@ -9,7 +9,16 @@ import {
 } from './languages.ts';
 import { monthNames, monthNumber, quarterOf, spellingsOf } from './name-spellings.ts';
 import { hashAmbiguous } from './number-scanner.ts';
-import { isCurrency, isInDate, isInName, isSameQuantity, otherValues, type WrittenNumber } from './quantities.ts';
+import {
+  isCurrency,
+  isInDate,
+  isInName,
+  isSameQuantity,
+  otherValues,
+  type Quantity,
+  quantityOf,
+  type WrittenNumber,
+} from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
 import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash, stemOf } from './token-hash.ts';
 import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
@@ -64,6 +73,8 @@ export class ClaimTerms {
   personal = false;
   /** The text of the claim, without marks that are no part of it. */
   text = '';
+  /** The numbers of the claim that were compared. */
+  private readonly quantities: (Quantity | undefined)[] = [];
   /** Keys and values for `putLater`, in turn. */
   private readonly later: number[] = [];
   // The hash table: `values` holds term + 1, -(term + 1) for an opposite, and 0 for a free slot.
@@ -78,6 +89,7 @@ export class ClaimTerms {
   load(claim: string, sourceLanguage: Language | null = null): void {
     const tokens = this.tokens;
     tokens.clear();
+    this.quantities.length = 0;
     const plain = withoutMarks(claim);
     this.text = plain;
     appendTokens(tokens, plain, 0, plain.length);
@@ -143,12 +155,21 @@ export class ClaimTerms {
     const own = this.tokens.numberOf(this.firstToken[term] ?? 0);
     // The claim has the name of the month of a date.
     if (own < 0) return numberWordValue(this.tokens.hashes[this.firstToken[term] ?? 0] ?? 0) >= 0 || isInDate(written);
-    return isSameQuantity(this.numberOfClaim(own), written);
+    return isSameQuantity(this.quantityOfClaim(own), written);
   }
 
   /** The text of a number of the claim. */
   numberOfClaim(number: number): WrittenNumber {
     return writtenNumber(this.tokens, number, this.text);
+  }
+
+  /** A number of the claim with what it is written with. */
+  quantityOfClaim(number: number): Quantity {
+    const known = this.quantities[number];
+    if (known !== undefined) return known;
+    const quantity = quantityOf(this.numberOfClaim(number));
+    this.quantities[number] = quantity;
+    return quantity;
   }
 
   /** Whether a token of the claim negates. */

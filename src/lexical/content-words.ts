@@ -8,6 +8,9 @@ import { withoutMarks } from './claim-terms.ts';
 import { FUNCTION_WORDS } from './languages.ts';
 import { STOP_WORDS } from './word-lists.ts';
 
+/** A word whose lower case needs no folding, as most. */
+const PLAIN_WORD = /^[A-Za-z]+$/;
+
 /** Function words of languages that write spaces, by script. A word list of one language never mixes with another's. Without accents. */
 const SPACED: Readonly<Record<string, readonly string[]>> = {
   latin: [
@@ -200,6 +203,7 @@ function runEnd(text: string, start: number, kind: number): number {
 
 /** Lower case without accents and apostrophes. */
 function folded(word: string): string {
+  if (PLAIN_WORD.test(word)) return word.toLowerCase();
   return word
     .normalize('NFKD')
     .toLowerCase()

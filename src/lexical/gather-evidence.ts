@@ -290,7 +290,7 @@ function missingNumbers(
 function isRounded(terms: ClaimTerms, number: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
   const value = terms.tokens.numberValues[number] ?? Number.NaN;
   let place = terms.tokens.numberPlaces[number] ?? 1;
-  const written = terms.numberOfClaim(number);
+  const written = terms.quantityOfClaim(number);
   // No comma is in a year.
   const isYear =
     place === 1 && value >= FIRST_YEAR && value <= LAST_YEAR && /\d/.test(written.text.charAt(written.start + 1));

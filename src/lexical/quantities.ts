@@ -47,16 +47,25 @@ function byWord(lists: string): ReadonlyMap<string, string> {
   );
 }
 
+/** A number with what it is written with; `null` = nothing. */
+export type Quantity = WrittenNumber & { readonly unit: string | null; readonly currency: string | null };
+
+/** Reads what a number is written with. A claim's numbers are read once, and compared with many of its sources. */
+export function quantityOf(number: WrittenNumber): Quantity {
+  return { ...number, unit: unitOf(number), currency: currencyOf(number) };
+}
+
 /** Returns whether a number of a source may be the number of a claim: equal in value, sign, currency and unit. */
-export function isSameQuantity(claim: WrittenNumber, source: WrittenNumber): boolean {
-  const own = unitOf(claim);
-  const other = unitOf(source);
-  return (
-    isSameValue(claim, own, source, other) &&
-    isSameCurrency(currencyOf(claim), currencyOf(source)) &&
-    (own === null || other === null || own === other) &&
-    isSameSign(claim, source)
-  );
+export function isSameQuantity(claim: Quantity, source: WrittenNumber): boolean {
+  const { unit, currency } = claim;
+  // Most numbers of claims are equal and have no unit: then the source's is not read.
+  if (unit !== null || claim.value !== source.value) {
+    const other = unitOf(source);
+    if (!isSameValue(claim, unit, source, other)) return false;
+    if (unit !== null && other !== null && unit !== other) return false;
+  }
+  if (currency !== null && !isSameCurrency(currency, currencyOf(source))) return false;
+  return isSameSign(claim, source);
 }
 
 /** Whether the values are equal, or one is the fraction of a percentage, or millions written as "8.2m". */
