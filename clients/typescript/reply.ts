@@ -20,7 +20,7 @@ export type Reply<T> =
   | { readonly ok: false; readonly failure: ClientFailure };
 
 /** Looser than the Worker's own schema: it accepts reasons that this client version does not know. */
-const receivedProblemSchema = z.looseObject({
+export const receivedProblemSchema = z.looseObject({
   reason: z.string(),
   detail: z.string(),
   request_id: z.string(),

@@ -189,6 +189,31 @@ describe('doctor', () => {
     expect(code, stdout).toBe(behind === 3600 ? 1 : 0);
   });
 
+  test('asks a Worker with keys with the key, and says which is missing', async () => {
+    const ready = {
+      ...{ status: 'ready', reason: null, stores: [], warnings: [], default_judge: null, judges: [] },
+      ...{ default_generator: null, generators: [], sandbox: null },
+    };
+    const missing = { reason: 'key_missing', detail: 'Send a key.', request_id: 'r' };
+    const worker = createServer(({ headers }, response) => {
+      const isKnown = headers.authorization === 'Bearer a-key';
+      response.statusCode = isKnown ? 200 : 401;
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(isKnown ? ready : missing));
+    });
+    await new Promise<void>((done) => worker.listen(0, '127.0.0.1', done));
+    const address = worker.address();
+    if (address === null || typeof address === 'string') throw new Error('the Worker has no port');
+    const url = `http://127.0.0.1:${address.port}`;
+    const [without, withKey] = [
+      await citeward('doctor', '--url', url),
+      await citeward('doctor', '--url', url, '--key', 'a-key'),
+    ];
+    worker.close();
+    expect(without.stdout).toContain(`FAIL  ${url}: the Worker refused the request: 401 key_missing: Send a key.\n`);
+    expect(without.stdout).toContain('Set CITEWARD_KEY, or give --key.');
+    expect(withKey.stdout).toContain(`ok    ${url}: ready`);
+  });
+
   test('what a Worker says of itself begins no line', async () => {
     const default_judge = 'x\n\u001B[32mok\u001B[0m    judge good: answers';
     const ready = {

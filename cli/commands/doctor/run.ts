@@ -3,6 +3,7 @@
  * checks this machine, then the judges of a configuration, or a Worker and its judges.
  */
 import { createClient, type Full, type ScoreInput } from '../../../clients/typescript/client.ts';
+import { receivedProblemSchema } from '../../../clients/typescript/reply.ts';
 import { reasonOf } from '../../../clients/typescript/transport.ts';
 import { createLocalClient, type RowClient } from '../../../hosts/memory/local-client.ts';
 import { requireFreeAddress } from '../../../serve/address.ts';
@@ -18,7 +19,7 @@ import { CITEWARD } from '../../shared/program.ts';
 import { LOCAL_FLAGS, openLocalHost } from '../../shared/row-host.ts';
 import { Screen } from '../../shared/screen.ts';
 import { keyOfEnvironment, readUrl } from '../../shared/worker.ts';
-import { runErrorOf } from '../../shared/worker-failures.ts';
+import { refusal, runErrorOf } from '../../shared/worker-failures.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../serve/options.ts';
 
 const syntax: CommandSyntax = {
@@ -103,7 +104,8 @@ async function served(what: string, check: () => Promise<string>): Promise<Check
   } catch (error) {
     if (!(error instanceof ServeError)) throw error;
     // A Worker that already listens there is what most people want.
-    const isWorker = what !== 'workerd' && (await readinessOf(new URL(`http://${DEFAULT_HOST}:${DEFAULT_PORT}`))).ok;
+    const isWorker =
+      what !== 'workerd' && (await readinessOf(new URL(`http://${DEFAULT_HOST}:${DEFAULT_PORT}`), null)).ok;
     if (isWorker)
       return { what, ok: true, detail: `a Worker listens: --url http://${DEFAULT_HOST}:${DEFAULT_PORT}`, hint: null };
     return { what, ok: false, detail: error.message, hint: error.hint };
@@ -114,10 +116,9 @@ async function served(what: string, check: () => Promise<string>): Promise<Check
 const MAX_CLOCK_S = 60;
 
 async function* onWorker(url: URL, key: string | null): AsyncGenerator<Check> {
-  const found = await readinessOf(url);
+  const found = await readinessOf(url, key);
   if (!found.ok) {
-    const hint = 'Is it the address of a Worker? Start one on this machine with: npm run dev';
-    yield { what: url.origin, ok: false, detail: found.why, hint };
+    yield { what: url.origin, ok: false, detail: found.why, hint: found.hint };
     return;
   }
   const { status, reason, default_judge, judges, stores } = found.readiness;
@@ -151,20 +152,30 @@ async function* onWorker(url: URL, key: string | null): AsyncGenerator<Check> {
 /** `clock_s`: how far this clock is ahead, in seconds; `null` = the reply has no date. */
 type FoundWorker =
   | { readonly ok: true; readonly readiness: Readiness; readonly clock_s: number | null }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly why: string; readonly hint: string };
 
 const READY_TIMEOUT_MS = 5_000;
 
-async function readinessOf(url: URL): Promise<FoundWorker> {
+const NO_WORKER = 'Is it the address of a Worker? Start one on this machine with: npm run dev';
+
+async function readinessOf(url: URL, key: string | null): Promise<FoundWorker> {
   try {
-    const response = await fetch(new URL('readyz', url), { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
-    const read = readinessSchema.safeParse(await response.json());
-    if (!read.success) return { ok: false, why: `GET /readyz answered ${response.status}, and not as a Worker does` };
+    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+    const response = await fetch(new URL('readyz', url), { headers, signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
+    const body: unknown = await response.json();
+    const refused = receivedProblemSchema.safeParse(body);
+    if (refused.success) {
+      const { message, hint } = refusal(response.status, refused.data);
+      return { ok: false, why: message, hint: hint ?? NO_WORKER };
+    }
+    const read = readinessSchema.safeParse(body);
+    if (!read.success)
+      return { ok: false, why: `GET /readyz answered ${response.status}, and not as a Worker does`, hint: NO_WORKER };
     const date = response.headers.get('date');
     const clock_s = date === null ? null : (Date.now() - Date.parse(date)) / 1000;
     return { ok: true, readiness: read.data, clock_s };
   } catch (error) {
-    return { ok: false, why: `no answer: ${reasonOf(error)}` };
+    return { ok: false, why: `no answer: ${reasonOf(error)}`, hint: NO_WORKER };
   }
 }
 
