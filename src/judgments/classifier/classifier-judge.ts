@@ -1,9 +1,11 @@
 /**
  * The judge on a classifier: asks for each claim how probably each of its sources supports it. A long source is read in
  * overlapping windows, and counts with the most probable one. Whether an uncited statement needs a citation is decided
- * by comparing words, as the lexical judge does. Other questions are refused.
+ * by comparing words, as the lexical judge does. Other questions are refused. No text can end early: control tokens of
+ * tokenizers in it (`[SEP]`, `</s>`) are replaced.
  */
 import { LEXICAL_JUDGE_MODEL } from '../../lexical/index.ts';
+import { neutraliseControlTokens } from '../../text/untrusted.ts';
 import type { CallOptions } from '../connections.ts';
 import type { Judge } from '../judge.ts';
 import { classifiableKind, type JudgmentRequest } from '../kinds/registry.ts';
@@ -40,8 +42,8 @@ export interface Classifier {
 /** `threshold`: the least probability that is support. `window_tokens`: tokens of a claim and a window together. */
 export type ClassifierSettings = { readonly window_tokens: number; readonly threshold: number };
 
-/** Changes when the same probabilities give other verdicts, or the same sources other windows. */
-const VERSION = 'citeward-classifier-1';
+/** Changes when the same probabilities give other verdicts, or the same sources and claims other texts. */
+const VERSION = 'citeward-classifier-2';
 
 /** Tokens around and between the two texts. */
 const SPECIAL_TOKENS = 8;
@@ -99,7 +101,7 @@ function refusal({ kind }: JudgmentRequest): JudgeFailure {
  * cuts of each source, however many claims cite it.
  */
 function windowsOfClaims(kind: Classifiable, request: JudgmentRequest, window_tokens: number): WindowedClaim[] {
-  const texts = 'sources' in request ? request.sources.map(({ text }) => text) : [];
+  const texts = 'sources' in request ? request.sources.map(({ text }) => neutraliseControlTokens(text)) : [];
   const room = window_tokens - SPECIAL_TOKENS;
   const cuts = new Map<string, readonly string[]>();
   const cut = (source: number, tokens: number): readonly string[] => {
@@ -108,7 +110,8 @@ function windowsOfClaims(kind: Classifiable, request: JudgmentRequest, window_to
     cuts.set(place, windows);
     return windows;
   };
-  return kind.byProbability.claims(request).map(({ text, sources }) => {
+  return kind.byProbability.claims(request).map(({ text: untrusted, sources }) => {
+    const text = neutraliseControlTokens(untrusted);
     const share = [4, 2].map((part) => Math.floor(room / part)).find((tokens) => !hasMoreTokens(text, tokens));
     if (share === undefined) return { text, sources: [], too_long: true };
     return { text, sources: sources.map((source) => cut(source, room - share)), too_long: false };
