@@ -236,7 +236,8 @@ const JUDGMENTS_FILE = 'judgments.jsonl';
  */
 async function stateIn(directory: string): Promise<JudgmentStore> {
   try {
-    await mkdir(directory, { recursive: true });
+    // Closed to other users of the machine: a judgment confirms a guess of its texts.
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     // Imported here, because most calls keep nothing.
     const { lockState } = await import('../../serve/state-lock.ts');
     const lock = lockState(directory);

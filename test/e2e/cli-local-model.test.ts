@@ -1,5 +1,5 @@
 /** `citeward` judges with a model on a server, without a Worker: --judge-url, --backends, --state. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +67,7 @@ describe('--judge-url', () => {
     expect(two?.['reward']).toBe(one?.['reward']);
     expect(keys.length).toBe(2);
     expect(first.stderr).toContain(`Judge: ${MODEL} (${MODEL} at ${url})`);
+    expect((await stat(join(directory, 'state'))).mode & 0o077).toBe(0);
 
     const again = await citeward('score', file, '--json', ...there);
     expect(keys.length).toBe(2);
