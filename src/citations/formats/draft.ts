@@ -12,7 +12,7 @@ import { isIdSeparator } from '../tags.ts';
 import type { SourceSet } from '../types.ts';
 import { AnswerFindings } from './answer-findings.ts';
 import { AnswerSources, type Pointer } from './answer-sources.ts';
-import { leakedMarkup } from './leaked-markup.ts';
+import { leakedMarkup, mayLeak } from './leaked-markup.ts';
 import { type Reading, readingsOf, UnitReader } from './readings.ts';
 import { onlyPlaceOf } from './search.ts';
 import { TextMap } from './text-map.ts';
@@ -138,7 +138,7 @@ export class AnswerDraft {
       this.findings.add({ reason: 'claim_not_found', path: one.path });
       return [];
     });
-    for (const span of leakedMarkup(maskedText(text, hidden))) {
+    for (const span of mayLeak(text) ? leakedMarkup(maskedText(text, hidden)) : []) {
       this.findings.add({ reason: 'citation_unread', path: [], span });
     }
     const map = new TextMap();
