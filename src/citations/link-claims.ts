@@ -13,16 +13,16 @@
 import { MAX_IDS_PER_CITATION } from '../limits.ts';
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
-import { type Span, trimSpan } from '../text/span.ts';
+import { type Span, trimSpan, withBlanks } from '../text/span.ts';
 import { keyOfPage, normalisedUrl } from '../text/url.ts';
 import { citedText } from './cited-text.ts';
 import { withoutCode } from './code.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
-import { encloses, type Mark, noteNumbers, readMarks } from './links.ts';
+import { encloses, isInlineSpace, type Mark, noteNumbers, readMarks } from './links.ts';
+import { onlySeparators } from './marker-claims.ts';
 import { withoutReferences } from './references.ts';
 import type { Stretch } from './statements.ts';
-import { isIdSeparator } from './tags.ts';
 import type { CitedId, Claim, SourceSet } from './types.ts';
 
 /** Adjacent marks, with the brackets around them. */
@@ -42,7 +42,8 @@ export function readLinkClaims(text: string, content: Span, sources: SourceSet, 
   const { marks, broken } = readMarks(plain, content, isSource, (label) => urls.has(label.toLowerCase()));
   for (const span of broken) findings.add({ reason: 'citation_id_malformed', in: 'response', span });
   const runs = readRuns(text, content, marks);
-  const masked = maskMarkup(plain, content, runs);
+  // Sentences are split as without the markup.
+  const masked = withBlanks(plain, runs.flatMap(markupOf));
   const sentences = splitSentences(masked, content.start, content.end);
   const pages = new Pages(sources, urls);
   const claims: Claim[] = [];
@@ -184,18 +185,6 @@ function followsSentence(text: string, body: Span, { start, end }: Span): boolea
   return after >= body.end || text.charCodeAt(after) === LINE_FEED;
 }
 
-function isInlineSpace(code: number): boolean {
-  return isSpace(code) && code !== LINE_FEED;
-}
-
-function onlySeparators(text: string, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) {
-    const code = text.charCodeAt(i);
-    if (!isInlineSpace(code) && !isIdSeparator(code)) return false;
-  }
-  return true;
-}
-
 /** The parts of a run that are not text of its claim, in order. */
 function markupOf(run: Run): Span[] {
   const markup: Span[] = [];
@@ -206,17 +195,6 @@ function markupOf(run: Run): Span[] {
   }
   markup.push({ start: from, end: run.span.end });
   return markup;
-}
-
-/** Replaces markup by spaces, so that sentences split as without it. */
-function maskMarkup(text: string, body: Span, runs: readonly Run[]): string {
-  let masked = text.slice(0, body.start);
-  let from = body.start;
-  for (const { start, end } of runs.flatMap(markupOf)) {
-    masked += text.slice(from, start) + ' '.repeat(end - start);
-    from = end;
-  }
-  return masked + text.slice(from);
 }
 
 /** The text of a claim without the markup of its run. */

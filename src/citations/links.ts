@@ -292,7 +292,8 @@ function readAnchor(text: string, from: number, end: number): { readonly url: Sp
   return isClosed ? { url: { start: from + 1, end: i }, end: i + 1 } : null;
 }
 
-function isInlineSpace(code: number): boolean {
+/** White space within a line. */
+export function isInlineSpace(code: number): boolean {
   return isSpace(code) && code !== LINE_FEED;
 }
 

@@ -5,7 +5,7 @@
  */
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
-import { type Span, trimSpan } from '../text/span.ts';
+import { type Span, trimSpan, withBlanks } from '../text/span.ts';
 import { type IdsSpan, readIds } from './cited-ids.ts';
 import { citedText } from './cited-text.ts';
 import { withoutCode } from './code.ts';
@@ -39,8 +39,9 @@ export function readMarkerClaims(
   const references = withoutReferences(withoutCode(text, content).text, content, (id) => sources.byId.has(id));
   const { text: plain } = references;
   const runs = readRuns(plain, content, grammar, sources);
-  const masked = maskRuns(plain, content, runs);
-  const sentences = splitSentences(masked, content.start, content.end);
+  // "opened in 1937 [3]. It" and "opened in 1937.[3] It" split alike.
+  const marked = runs.map(({ span }) => span);
+  const sentences = splitSentences(withBlanks(plain, marked), content.start, content.end);
   const claims: Claim[] = [];
   const stretches: Stretch[] = [];
   let from = content.start;
@@ -248,21 +249,11 @@ function isWordWithDigit(text: string, span: Span): boolean {
   return digit && isLetterOrDigit(text.charCodeAt(span.start));
 }
 
-function onlySeparators(text: string, start: number, end: number): boolean {
+/** Whether only spaces and separators of ids are between two marks of one line. */
+export function onlySeparators(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i);
     if ((!isSpace(code) && !isIdSeparator(code)) || code === LINE_FEED) return false;
   }
   return true;
-}
-
-/** Replaces markers by spaces, so that "opened in 1937 [3]. It" and "opened in 1937.[3] It" split alike. */
-function maskRuns(text: string, content: Span, runs: readonly Run[]): string {
-  let masked = text.slice(0, content.start);
-  let from = content.start;
-  for (const { span } of runs) {
-    masked += text.slice(from, span.start) + ' '.repeat(span.end - span.start);
-    from = span.end;
-  }
-  return masked + text.slice(from);
 }

@@ -84,7 +84,7 @@ export function parseResponse(response: string, sources: SourceSet, options: Par
     return { ...withoutAnswer(response, blocks.closedAnswers, findings, block), references: read.references };
   }
   const claims = markDuplicates(read.claims);
-  for (const { reason, span } of strayMarkup(response, block.content, claims, grammar, sources)) {
+  for (const { reason, span } of strayMarkup(response, block.content, grammar, sources)) {
     findings.add({ reason, in: 'response', span });
   }
   reportClaims(response, claims, block, sources, findings);

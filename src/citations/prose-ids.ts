@@ -69,12 +69,12 @@ export function idsInProse(
         wordFrom = at + 1;
       } else if (mark === COLON) {
         if (!text.startsWith('//', at + 1)) continue;
-        const from = at - (text.charAt(at - 1).toLowerCase() === 's' ? 5 : 4);
-        const url = from < start ? null : firstUrl(text.slice(from, Math.min(end, from + MAX_URL_CHARS)));
-        if (url === null || !text.startsWith(url, from) || citedSource(sources, url) === null) continue;
-        if (plainAt(from) !== null) found.push({ start: from, end: from + url.length });
-        at = from + url.length - 1;
-        wordFrom = at + 1;
+        const from = Math.max(start, at - (text[at - 1] === 's' ? 5 : 4));
+        const url = firstUrl(text.slice(from, Math.min(end, from + MAX_URL_CHARS))) ?? '';
+        if (!text.startsWith(url, from) || citedSource(sources, url) === null || plainAt(from) === null) continue;
+        wordFrom = from + url.length;
+        at = wordFrom - 1;
+        found.push({ start: from, end: wordFrom });
       } else if (mark === DIGIT) {
         // Few words have a digit or `_`: only theirs are read, from their beginning.
         let from = at;
@@ -112,14 +112,11 @@ export function idsInProse(
 /** Longest address of a source, in UTF-16 code units. */
 const MAX_URL_CHARS = 2048;
 
-/** Words for a source before its number, in lower case. */
-const SOURCE_WORDS = /(?:^|[^a-z])(?:sources?|doc(?:ument)?s?|snippets?|passages?|citations?|references?|quellen?) #?$/;
-/** How far a word for a source reaches back, in UTF-16 code units. */
-const MAX_SOURCE_WORD_CHARS = 14;
+/** A word for a source before its number. It has at most 14 UTF-16 code units with what is around it. */
+const NAMED = /(?:^|[^a-z])(?:source|doc|document|snippet|passage|citation|reference|quelle)s? #?$/i;
 
 function isMarkedOrNamed(text: string, span: Span): boolean {
-  const before = text.slice(Math.max(0, span.start - MAX_SOURCE_WORD_CHARS), span.start);
-  return isMarked(text, span) || SOURCE_WORDS.test(before.toLowerCase());
+  return isMarked(text, span) || NAMED.test(text.slice(Math.max(0, span.start - 14), span.start));
 }
 
 /** Longest list of numbers between marks, in UTF-16 code units. */

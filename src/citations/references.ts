@@ -5,8 +5,8 @@
  * - A list begins with a heading. Each later line is blank, holds a web address, has its number here and its address on
  *   the next line, or is a title behind an id in brackets (`- [1] title`). One other line, and there is no list; so no
  *   prose is taken for references. After a blank line, entries `[1] … https://…` need no heading.
- * - A title is short, and an id has one. Ids of titles are numbers or ids of sources. A number or id without brackets
- *   (`1. title`, `S1: title`) is the id of a source. Addresses without numbers are numbered by their order.
+ * - A title is short, and an id has one. Ids of titles are numbers or ids of sources. A number without brackets
+ *   (`1. title`) is the id of a source.
  * - Indented lines continue a definition, as long as it stays as short as a title.
  */
 import { hasContent, isAsciiDigit, isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
@@ -41,8 +41,6 @@ type List = {
   readonly definitions: Span[];
   readonly urls: Map<string, string>;
   readonly titles: Set<string>;
-  /** How many addresses have no number, if all have none. */
-  unnumbered: number;
   /** The entry whose address may be on the next line, and whether it must be there. */
   pending: { readonly id: string; readonly needsUrl: boolean } | null;
   hasEntry: boolean;
@@ -191,10 +189,7 @@ export class ReferenceMask {
     const number = entryNumber(line);
     if (url !== null) {
       if (!list.hasHeading && !isNumberedAddress(line)) return false;
-      // Addresses without numbers are numbered by their order.
-      const order = list.urls.size + 1;
-      if (number === null && list.pending === null && list.urls.size === list.unnumbered) list.unnumbered = order;
-      const id = number ?? list.pending?.id ?? (list.unnumbered === order ? String(order) : undefined);
+      const id = number ?? list.pending?.id;
       if (id !== undefined && !list.urls.has(id)) list.urls.set(id, url);
       list.pending = null;
       list.hasEntry = true;
@@ -224,18 +219,12 @@ export class ReferenceMask {
 
   /** The id of a line that is a title behind an id in brackets. */
   #titleIn(line: string): string | null {
-    const found = bracketedId(line) ?? this.#namedId(line);
+    const found = bracketedId(line);
     if (found === null || !this.#isDefinable(found.id)) return null;
     const title = line.slice(found.end).trim();
     const isTitle = title.length <= MAX_TITLE_CHARS && hasContent(title, 0, title.length);
     // Ids alone define nothing.
     return isTitle && !isOpeningBracket(title.charCodeAt(0)) ? found.id.toLowerCase() : null;
-  }
-
-  /** The id of a source and a colon that begin a line, after a list mark: `- S1: title`. */
-  #namedId(line: string): { readonly id: string; readonly end: number } | null {
-    const [start = '', id = ''] = /^\s*(?:[-*•]\s+)?(\S{1,64}):\s/.exec(line.slice(0, MAX_TITLE_CHARS)) ?? [];
-    return this.#isSource(id) ? { id, end: start.length } : null;
   }
 
   /** `[^1]: title`, `[1]: https://…`, `[label]: https://…` */
@@ -274,7 +263,6 @@ function newList(start: number, hasHeading: boolean): List {
     definitions: [],
     urls: new Map(),
     titles: new Set(),
-    unnumbered: 0,
     pending: null,
     hasEntry: false,
   };

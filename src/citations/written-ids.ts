@@ -3,7 +3,7 @@
  * with a place in its source (`1†L10-L12`, `1, p. 5`), or an id behind a word for a source (`Source 1`, `#1`).
  */
 import { MAX_IDS_PER_CITATION } from '../limits.ts';
-import { isAsciiDigit, isAsciiLetter, isLetterOrDigit, isSpace } from '../text/characters.ts';
+import { isAsciiDigit, isSpace } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
 import type { SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
@@ -12,22 +12,20 @@ import { citedSource } from './url-ids.ts';
 export type WrittenId = { readonly id: string; readonly span: Span };
 
 /** What follows such a mark is a place in the source (gpt-oss, OpenAI file search), or nothing (`[^1^]` of Bing). */
-const PLACE_MARKS = '†‡↑^';
-/** Words before the number of a place in a source, in lower case, without a stop. */
-const PLACE_WORDS: ReadonlySet<string> = new Set(
-  'p pp page pages l ll line lines sec section § §§ ch chapter para fig figure table slide s seite seiten zeile pág'.split(
-    ' ',
-  ),
+const PLACE_MARK = /[†‡↑^]/;
+/** A word for a place and its number at the end of an item: `p. 5`, `lines 10–12`, `§5`. Items are short. */
+const PLACE = new RegExp(
+  '(?:^|\\s)(?:(?:pp?|pages?|ll?|lines?|sec|section|ch|chapter|para|fig|figure|table|slide|s|seiten?|zeile|pág)' +
+    '[.\\s]|§§?\\.?)[\\d\\s:\u2010-\u2014\u2212\u301c\uff5e-]*\\d$',
+  'i',
 );
-/** Words that name a source before its id, in lower case. */
-const SOURCE_WORDS: ReadonlySet<string> = new Set(
-  (
-    'source sources doc document documents ref reference citation snippet passage chunk context result quelle # № ^ ' +
-    'cite id web file 来源 來源 引用 文档 文檔 资料 資料 出典 参考 出處 출처 источник'
-  ).split(' '),
+/** A word that names a source before its id; in scripts without spaces also right before it. */
+const NAMED = new RegExp(
+  '^(?:(?:sources?|doc|documents?|ref|reference|citation|cite|snippet|passage|chunk|context|result|quelle|id|web|file)' +
+    '[\\s.:：#№]+|(?:[#№^]|来源|來源|引用|文档|资料|出典|출처)[\\s.:：#№]*)',
+  'i',
 );
-/** Longest of these words, and longest place, in UTF-16 code units. */
-const MAX_WORD_CHARS = 12;
+/** Longest place, in UTF-16 code units. */
 const MAX_PLACE_CHARS = 48;
 /** Longest item that is more than one id, in UTF-16 code units. */
 const MAX_ITEM_CHARS = 256;
@@ -35,21 +33,7 @@ const MAX_ITEM_CHARS = 256;
 const MAX_RANGE_DIGITS = 4;
 
 /** Words that join two ids, in lower case. */
-const JOINING_WORDS: ReadonlySet<string> = new Set([
-  'and',
-  '&',
-  '+',
-  '/',
-  '|',
-  'und',
-  'et',
-  'y',
-  'e',
-  'en',
-  'og',
-  'och',
-  'и',
-]);
+const JOINING_WORDS: ReadonlySet<string> = new Set('and & + / | und et y e en og och и'.split(' '));
 
 /**
  * The ids that `text[start, end)`, one item of a list, stands for. A source with exactly this id comes first; without
@@ -73,17 +57,9 @@ export function writtenIds(text: string, { start, end }: Span, sources: SourceSe
 
 /** Where a place in the source begins in an item: at `†`, or at a word such as `p.` before a number; -1 without one. */
 function placeStart(word: string): number {
-  for (let at = 1; at < word.length; at++) if (PLACE_MARKS.includes(word.charAt(at))) return at;
-  // The numbers of the place, from their end.
-  let at = word.length;
-  while (at > 0 && isPartOfPlace(word.charCodeAt(at - 1))) at--;
-  const before = word.charAt(at - 1);
-  const isApart = '.§'.includes(before) || isSpace(word.charCodeAt(at));
-  if (!isApart || !isAsciiDigit(word.charCodeAt(word.length - 1))) return -1;
-  const wordEnd = before === '.' ? at - 1 : at;
-  const from = startOfWord(word, wordEnd);
-  const isAlone = from === 0 || isSpace(word.charCodeAt(from - 1));
-  return isAlone && PLACE_WORDS.has(word.slice(from, wordEnd).toLowerCase()) ? from : -1;
+  const mark = word.slice(1).search(PLACE_MARK) + 1;
+  const place = mark > 0 ? null : PLACE.exec(word);
+  return mark > 0 ? mark : place === null ? -1 : place.index + place[0].search(/\S/);
 }
 
 /** Whether an item is a place in a source and no id: the `p. 5` of `1, p. 5`. */
@@ -94,18 +70,9 @@ export function isPlace(text: string, { start, end }: Span, sources: SourceSet):
 
 /** Where the ids behind a word for a source begin: the `1` of `Source: 1`, `#1` and `来源1`; 0 without such a word. */
 function idStart(word: string, sources: SourceSet): number {
-  let wordEnd = 0;
-  while (wordEnd < word.length && wordEnd < MAX_WORD_CHARS && isLetter(word.charCodeAt(wordEnd))) wordEnd++;
-  if (wordEnd === 0 && '#№^'.includes(word.charAt(0))) wordEnd = 1;
-  if (!SOURCE_WORDS.has(word.slice(0, wordEnd).toLowerCase())) return 0;
-  let at = wordEnd;
-  while (at < word.length && (isSpace(word.charCodeAt(at)) || '.:：#№'.includes(word.charAt(at)))) at++;
-  const isApart = at > wordEnd || !isAsciiLetter(word.charCodeAt(0));
-  const ids = word.slice(at);
-  if (ids === '' || !isApart) return 0;
-  if (joinedIn(ids, 0, sources) !== null) return at;
-  for (let i = at; i < word.length; i++) if (isSpace(word.charCodeAt(i))) return 0;
-  return isAsciiDigit(word.charCodeAt(at)) || isAsciiDigit(word.charCodeAt(word.length - 1)) ? at : 0;
+  const start = NAMED.exec(word)?.[0].length ?? 0;
+  const ids = word.slice(start);
+  return joinedIn(ids, 0, sources) !== null || /^(?:\d\S*|\S*\d)$/.test(ids) ? start : 0;
 }
 
 /** The ids from the one after `first` to `last`, the ids of two markers with a dash between them: `[1]–[3]`. */
@@ -115,27 +82,10 @@ export function idsUpTo(first: string, text: string, { start, end }: Span, sourc
   return ids?.map(({ id }) => ({ id, span: { start, end } })) ?? null;
 }
 
-/** Where the word that ends at `end` begins. A section sign counts as a letter. */
-function startOfWord(word: string, end: number): number {
-  let from = end;
-  while (from > 0 && end - from < MAX_WORD_CHARS && isLetter(word.charCodeAt(from - 1))) from--;
-  return from;
-}
-
-function isLetter(code: number): boolean {
-  return code === 0xa7 || (isLetterOrDigit(code) && !isAsciiDigit(code));
-}
-
-/** Digits, and what joins them in a place. */
-function isPartOfPlace(code: number): boolean {
-  return isAsciiDigit(code) || isDash(code) || isSpace(code) || code === 0x3a;
-}
-
 /** Whether an item is a place in the source of the item before it: the `L14` of `1†L10, L14`, the `p. 5` of `1, p. 5`. */
 export function isFurtherPlace(text: string, { start, end }: Span, previous: Span, sources: SourceSet): boolean {
   if (previous.end > previous.start && isPlace(text, { start, end }, sources)) return true;
-  const mark = text.charAt(previous.end);
-  if (text.charCodeAt(start) !== 0x4c || mark === '' || !PLACE_MARKS.includes(mark)) return false;
+  if (text.charCodeAt(start) !== 0x4c || !PLACE_MARK.test(text.charAt(previous.end))) return false;
   for (let i = start + 1; i < end; i++) {
     const code = text.charCodeAt(i);
     if (!isAsciiDigit(code) && code !== 0x4c && !isDash(code)) return false;

@@ -18,3 +18,14 @@ export function isBlank(text: string): boolean {
   const span = trimSpan(text, 0, text.length);
   return span.start === span.end;
 }
+
+/** Replaces ranges of a text, in order and without overlap, by spaces. */
+export function withBlanks(text: string, spans: readonly Span[]): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end } of spans) {
+    pieces.push(text.slice(from, start), ' '.repeat(end - start));
+    from = end;
+  }
+  return pieces.join('') + text.slice(from);
+}

@@ -6,7 +6,7 @@ import type { InputProblem } from '../../input-problem.ts';
 import { MAX_CITATIONS, MAX_MESSAGE_PARTS, MAX_TEXT_CHARS } from '../../limits.ts';
 import { hasContent } from '../../text/characters.ts';
 import { splitSentences } from '../../text/sentences.ts';
-import { type Span, trimSpan } from '../../text/span.ts';
+import { type Span, trimSpan, withBlanks } from '../../text/span.ts';
 import type { OffsetUnit } from '../offset-units.ts';
 import { isIdSeparator } from '../tags.ts';
 import type { SourceSet } from '../types.ts';
@@ -138,7 +138,7 @@ export class AnswerDraft {
       this.findings.add({ reason: 'claim_not_found', path: one.path });
       return [];
     });
-    for (const span of mayLeak(text) ? leakedMarkup(maskedText(text, hidden)) : []) {
+    for (const span of mayLeak(text) ? leakedMarkup(withBlanks(text, hidden)) : []) {
       this.findings.add({ reason: 'citation_unread', path: [], span });
     }
     const map = new TextMap();
@@ -149,7 +149,7 @@ export class AnswerDraft {
   /** The claims of the markers: the text before each in its sentence, after the citation before it. */
   #beforeMarkers(text: string, hidden: readonly Span[]): (CitedStretch & { readonly path: Path })[] {
     if (this.#markers.length === 0) return [];
-    const masked = maskedText(text, hidden);
+    const masked = withBlanks(text, hidden);
     const sentences = splitSentences(masked, 0, masked.length);
     const claims: { start: number; end: number; ids: string[]; path: Path }[] = [];
     let sentence = 0;
@@ -207,17 +207,6 @@ function joinedSpans(spans: readonly Span[]): Span[] {
     else joined.push({ ...span });
   }
   return joined;
-}
-
-/** The text with spaces in place of markup, so that sentences are split as if it were absent. */
-function maskedText(text: string, hidden: readonly Span[]): string {
-  const pieces: string[] = [];
-  let from = 0;
-  for (const { start, end } of hidden) {
-    pieces.push(text.slice(from, start), ' '.repeat(end - start));
-    from = end;
-  }
-  return pieces.join('') + text.slice(from);
 }
 
 function onlySeparators(text: string, start: number, end: number): boolean {

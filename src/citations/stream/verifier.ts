@@ -300,13 +300,7 @@ class StreamVerifier implements IncrementalVerifier {
       return;
     }
     const { answer } = this.#judged;
-    for (const { reason, span } of strayMarkup(
-      response,
-      parsed.answer,
-      parsed.claims,
-      this.#grammar,
-      this.#options.sources,
-    )) {
+    for (const { reason, span } of strayMarkup(response, parsed.answer, this.#grammar, this.#options.sources)) {
       events.addFinding(reason, span, answer, null);
     }
     for (const claim of parsed.claims) {

@@ -34,8 +34,6 @@ describe('the end of an answer', () => {
     '**Sources**\n\n**[1]** The page of the Aare in Bern\n**[2]** Rhine page',
     '> **Sources**\n> [1] The page of the Aare in Bern\n> [2] Rhine page',
     'References:\n[ref:1] The page of the Aare in Bern\n[web:2] Rhine page',
-    'Sources:\n- 1: The page of the Aare in Bern\n- 2: Rhine page',
-    'Sources:\nhttps://a.example/aare\nhttps://b.example',
     '[^1^]: The page of the Aare in Bern',
   ])('is no part of it: %j', (list) => {
     expect(read(`The Aare is 288 km long [1].\n\n${list}`)).toEqual({
