@@ -1,7 +1,7 @@
 /** The scopes that a request needs of its key, whether it comes to its route or as a line of a batch. */
 import type { Scope } from '../src/wire/api-keys.ts';
 import type { BatchEndpoint } from '../src/wire/batches/batch.ts';
-import type { ROUTES } from '../src/wire/routes.ts';
+import type { ROUTES } from '../src/wire/openapi/routes.ts';
 
 export type RequiredScope = {
   readonly scope: Scope;

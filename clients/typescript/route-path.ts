@@ -1,6 +1,6 @@
 /** The paths of the Worker's routes. A route that the Worker does not have does not compile. */
 import { pathSegment } from '../../src/text/path-segment.ts';
-import type { RouteName } from '../../src/wire/routes.ts';
+import type { RouteName } from '../../src/wire/openapi/routes.ts';
 
 type ParametersIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParametersIn<Rest>

@@ -1,7 +1,7 @@
 /** Every route's handler, and how they become the routes of the app: after its scope and its query were checked. */
 import type { Hono } from 'hono';
 import type * as z from 'zod';
-import { type QueryOf, ROUTE_NAMES, ROUTES, type RouteName, type RouteRow } from '../../src/wire/routes.ts';
+import { type QueryOf, ROUTE_NAMES, ROUTES, type RouteName, type RouteRow } from '../../src/wire/openapi/routes.ts';
 import { requireScope } from './auth.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment, Context } from './context.ts';

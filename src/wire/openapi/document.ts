@@ -11,7 +11,6 @@ import { criterionInputSchema, sourceInputSchema } from '../../family/rollout-sc
 import { componentSchema } from '../../family/score.ts';
 import { healthSchema, readinessSchema } from '../health.ts';
 import { problemSchema } from '../problem.ts';
-import { ROUTE_NAMES, ROUTES, type RouteName, type RouteRow } from '../routes.ts';
 import { recipeInputSchema } from '../score.ts';
 import { ADAPTERS } from './adapters.ts';
 import { API_KEYS } from './api-keys.ts';
@@ -20,6 +19,7 @@ import { DROP_INS } from './drop-ins.ts';
 import recorded from './examples.json' with { type: 'json' };
 import { GENERATION } from './generation.ts';
 import { KEY_PROBLEMS, type RouteReply, type RouteText, type Section } from './route.ts';
+import { ROUTE_NAMES, ROUTES, type RouteName, type RouteRow } from './routes.ts';
 import { EVOLVING_RUBRICS } from './rubrics.ts';
 import { RUNS } from './runs.ts';
 import { SCORING } from './scoring.ts';

@@ -1,6 +1,6 @@
 /** The shape in which each subject describes its routes and schemas for the OpenAPI document. */
 import type * as z from 'zod';
-import type { RouteName } from '../routes.ts';
+import type { RouteName } from './routes.ts';
 
 export const JSON_LINES = 'application/jsonl';
 

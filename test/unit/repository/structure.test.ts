@@ -38,8 +38,8 @@ const FLOORS: readonly string[] = [
 
 /** Files outside a family's folder that may import from it. Add one only if it needs this one family by nature. */
 const FAMILY_IMPORTERS: Readonly<Record<string, readonly string[]>> = {
-  // The lists of families, and the exact ports that the package offers.
-  '*': ['src/families/list.ts', 'lib/exact.ts'],
+  // The lists of families, what each family's reward divides into, and the exact ports that the package offers.
+  '*': ['src/families/list.ts', 'src/scoring/reward-steps.ts', 'lib/exact.ts'],
   // `refine` generates answers for the refiner; the CLI shows its findings and checks its criteria.
   refiner: ['src/generation/refine-plan.ts', 'cli/commands/judge/criteria-check.ts', 'cli/shared/remarks.ts'],
   // The adapter of CaRR speaks the wire of that trainer, on the route of LongTraceRL.

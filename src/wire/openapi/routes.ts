@@ -1,23 +1,23 @@
 /**
  * Every route of the Worker, by method and path: the scope that a key needs, and the query. The handlers
- * (functions/http/handlers.ts), the API description (openapi/) and the TypeScript client take their routes from here.
+ * (functions/http/handlers.ts), the API description and the TypeScript client take their routes from here.
  */
 import type * as z from 'zod';
-import { genRmQuerySchema } from './adapters/nemo-gym-compare.ts';
-import { adapterQuerySchema, longTraceRlQuerySchema, slimeQuerySchema } from './adapters/request.ts';
-import { alertsQuerySchema } from './alerts.ts';
-import type { Scope } from './api-keys.ts';
-import { batchListQuerySchema } from './batches/batch.ts';
-import { azureQuerySchema } from './compat/azure.ts';
-import { googleQuerySchema } from './compat/google.ts';
-import { fileListQuerySchema } from './files.ts';
-import { anyQuerySchema, emptyQuerySchema } from './query.ts';
-import { promptListQuerySchema, promptQuerySchema } from './rubrics.ts';
-import { rolloutListQuerySchema, runListQuerySchema, runQuerySchema } from './runs.ts';
-import { auditQuerySchema, keyListQuerySchema } from './stored-keys.ts';
-import { verifyQuerySchema } from './verify.ts';
-import { verifyStreamQuerySchema } from './verify-stream.ts';
-import { deliveriesQuerySchema } from './webhooks.ts';
+import { genRmQuerySchema } from '../adapters/nemo-gym-compare.ts';
+import { adapterQuerySchema, longTraceRlQuerySchema, slimeQuerySchema } from '../adapters/request.ts';
+import { alertsQuerySchema } from '../alerts.ts';
+import type { Scope } from '../api-keys.ts';
+import { batchListQuerySchema } from '../batches/batch.ts';
+import { azureQuerySchema } from '../compat/azure.ts';
+import { googleQuerySchema } from '../compat/google.ts';
+import { fileListQuerySchema } from '../files.ts';
+import { anyQuerySchema, emptyQuerySchema } from '../query.ts';
+import { promptListQuerySchema, promptQuerySchema } from '../rubrics.ts';
+import { rolloutListQuerySchema, runListQuerySchema, runQuerySchema } from '../runs.ts';
+import { auditQuerySchema, keyListQuerySchema } from '../stored-keys.ts';
+import { verifyQuerySchema } from '../verify.ts';
+import { verifyStreamQuerySchema } from '../verify-stream.ts';
+import { deliveriesQuerySchema } from '../webhooks.ts';
 
 export type RouteRow = {
   /** The scope that a key needs. `any` = any key, `null` = no key. */
