@@ -10,12 +10,15 @@ import { type JudgmentRequest, kindOf, type Verdicts } from './kinds/registry.ts
 import { unusualOptions } from './protocol/asking.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 
-/** The template of the lexical judge for every kind: its version, because it has no prompt and samples nothing. */
+/** The template of the lexical judge for every usual question: its version, because it has no prompt and samples nothing. */
 export const LEXICAL_IDENTITY: JudgeIdentity = {
   model: LEXICAL_JUDGE_MODEL,
   template: LEXICAL_JUDGE_MODEL,
   sampling: null,
 };
+
+/** Of the question which claims the sources contradict. */
+const CONTRADICTION_IDENTITY: JudgeIdentity = { ...LEXICAL_IDENTITY, template: `${LEXICAL_JUDGE_MODEL} contradiction` };
 
 /**
  * Compares words and numbers; needs no model. For setup, tests and CI: docs/concepts/lexical-judge.md has its measured
@@ -24,9 +27,9 @@ export const LEXICAL_IDENTITY: JudgeIdentity = {
 export const LEXICAL_JUDGE: Judge = {
   name: 'lexical',
   model: LEXICAL_JUDGE_MODEL,
-  identityFor: () => LEXICAL_IDENTITY,
+  identityFor: (_kind, asking) => (asking?.contradiction === undefined ? LEXICAL_IDENTITY : CONTRADICTION_IDENTITY),
   // It compares words, whatever it is told: it neither thinks nor samples.
-  unsupported: unusualOptions,
+  unsupported: ({ contradiction: _contradiction, ...asking }) => unusualOptions(asking),
   context_tokens: null,
   async judge(request) {
     const verdicts = lexicalVerdicts(request);

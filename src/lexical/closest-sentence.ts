@@ -128,7 +128,8 @@ export function isCloser(one: Closest, other: Closest): boolean {
   return one.weight > other.weight || (one.weight === other.weight && differs(other) && !differs(one));
 }
 
-function differs({ otherNumbers, negation }: Closest): boolean {
+/** Whether the sentence says something else than the claim. */
+export function differs({ otherNumbers, negation }: Closest): boolean {
   return otherNumbers !== null || negation;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Span } from '../text/span.ts';
 import { ClaimTerms, writtenNumber } from './claim-terms.ts';
-import { closestSentence, FAR, isCloser } from './closest-sentence.ts';
+import { closestSentence, differs, FAR, isCloser } from './closest-sentence.ts';
 import { hasContentWord } from './content-words.ts';
 import { EvidenceScan } from './evidence-scan.ts';
 import type { Language } from './languages.ts';
@@ -49,6 +49,8 @@ export type ClaimEvidence = {
   readonly missing_names: readonly { readonly start: number; readonly end: number }[];
   /** Only one side, the claim or its sources, has a negation or an opposite. */
   readonly negation_mismatch: boolean;
+  /** The closest sentence has another number in the place of the claim's, or only one of the two negates. */
+  readonly said_otherwise: boolean;
   /** Tokens of the claim that are not function words. */
   readonly content_tokens: number;
   /**
@@ -178,6 +180,7 @@ export function gather(
       missing_numbers: numbers,
       missing_names: names,
       negation_mismatch: features.contradiction > 0,
+      said_otherwise: differs(marks.closest),
       content_tokens: terms.contentTokens,
       language: terms.language,
       sources: positions.map((source, k) => ({

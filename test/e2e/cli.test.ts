@@ -295,6 +295,31 @@ test('the risk of a run is that of its export, and the run keeps it', async () =
   for (const flags of refused) expect(await citeward('runs', 'risk', ...flags)).toMatchObject({ code: 2, stdout: '' });
 });
 
+test('a run with contradictions replays under another weight, and quotations under a price', async () => {
+  const at = ['--url', worker.url];
+  const asked = ['--recipe', 'refiner-rl-balanced', '--set', 'ask_contradiction=true'];
+  const scored = await citeward('score', EXAMPLES, ...at, ...asked, '--run', 'denied', '--step', '0', '--json');
+  expect(scored.code, scored.stderr).toBe(0);
+  expect(scored.stdout.match(/"contradicted":true/gu)).toHaveLength(2);
+  const file = join(directory, 'denied.jsonl');
+  await writeFile(file, (await citeward('runs', 'export', 'denied', ...at)).stdout);
+  const meanOf = async (...set: readonly string[]): Promise<number> => {
+    const replayed = await citeward('replay', '--file', file, '--json', ...set.flatMap((one) => ['--set', one]));
+    expect(replayed.code, replayed.stderr).toBe(0);
+    return Object(jsonLines(replayed.stdout).at(-1)).figures.after.mean;
+  };
+  const [recorded, weighted, both] = [
+    await meanOf('contradiction=1'),
+    await meanOf('contradiction=3'),
+    await meanOf('contradiction=3', 'finding_penalty={"quotation_invented":1}'),
+  ];
+  expect(recorded).toBeGreaterThan(weighted);
+  expect(weighted).toBeGreaterThanOrEqual(both);
+  // Another run was not asked.
+  const plain = await citeward('score', EXAMPLES, ...at, '--recipe', 'refiner-rl-balanced', '--json');
+  expect(plain.stdout).not.toContain('contradicted');
+});
+
 test('--store-reasons asks for reasons, and a run says that its judge gives none', async () => {
   const at = ['--url', worker.url];
   const scored = await citeward('score', EXAMPLES, ...at, '--store-reasons', '--run', 'why', '--step', '0', '--json');

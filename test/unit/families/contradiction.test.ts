@@ -5,7 +5,7 @@ import { resolveRecipe } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { JudgmentRequest, Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import { criterionKey } from '../../../src/judgments/kinds/rubric/rubric.ts';
-import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
+import { judgeLexically, LEXICAL_IDENTITY, LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import { judgePrompt, modelJudgeIdentity, readReply } from '../../../src/judgments/model-judge.ts';
 import { gapsOf } from '../../../src/runs/replay-group.ts';
 import { CITATIONS } from '../judgments/requests.ts';
@@ -83,8 +83,36 @@ describe('a judge that is asked for contradictions', () => {
     expect(judgePrompt(request).max_reply_tokens).toBeGreaterThan(judgePrompt(CITATIONS).max_reply_tokens);
   });
 
-  it('is a model: the lexical judge refuses', () => {
-    expect(LEXICAL_JUDGE.unsupported?.({ contradiction: true })).toEqual(['contradiction']);
+  it('may be the lexical judge: another number or a negation on one side is a contradiction, with a key of its own', () => {
+    const sources = [{ id: 'S1', text: 'The old bridge has a length of 288 m. It was never closed to the public.' }];
+    const texts = [
+      'The old bridge has a length of 288 m.',
+      'The old bridge has a length of 310 m.',
+      'It was closed to the public.',
+      'It is painted green by volunteers from Kenya.',
+    ];
+    const claims = texts.map((text, claim) => ({ claim, text, sources: [0] }));
+    const usual = { kind: 'citations', question: 'q', sources, claims, statements: [] } as const;
+    const contradiction = { ...usual, asking: { contradiction: true } } as const;
+    const verdictsOf = (one: typeof usual | typeof contradiction) => {
+      const verdicts = judgeLexically(one);
+      if (verdicts.kind !== 'citations') throw new Error('other verdicts');
+      return verdicts.claims;
+    };
+    const given = verdictsOf(contradiction);
+    expect(given.map(({ contradicted }) => contradicted)).toEqual([undefined, true, true, undefined]);
+    expect(given.map(({ support }) => support)).toEqual([1, 0, 0, 0]);
+    expect(given[1]).toMatchObject({ relevant: [false], unsupported: { start: 31, end: 34 } });
+    expect(texts[3]?.slice(given[3]?.unsupported?.start, given[3]?.unsupported?.end)).toBe('Kenya');
+    for (const one of verdictsOf(usual)) expect(Object.keys(one)).toEqual(['claim', 'support', 'relevant', 'quote']);
+
+    expect(LEXICAL_JUDGE.unsupported?.({ contradiction: true })).toEqual([]);
+    expect(LEXICAL_JUDGE.unsupported?.({ contradiction: true, evidence: 'quote' })).toEqual(['evidence quote']);
+    expect(LEXICAL_JUDGE.identityFor('citations', {})).toEqual(LEXICAL_IDENTITY);
+    expect(LEXICAL_JUDGE.identityFor('citations', { contradiction: true })).toEqual({
+      ...LEXICAL_IDENTITY,
+      template: `${LEXICAL_IDENTITY.template} contradiction`,
+    });
   });
 });
 

@@ -356,12 +356,18 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
       kind: 'citations',
       claims: request.claims.map(({ claim, text, sources }) => {
         const evidence = gatherEvidence(index, text, sources);
+        const verdict = supportVerdict(evidence.support);
+        const asks = request.asking?.contradiction === true && verdict !== 'full';
+        const contradicted = asks && evidence.said_otherwise;
         const relevant = new Set(evidence.sources.filter((one) => one.relevant).map((one) => one.source));
+        const [lacked] = asks ? [...evidence.missing_numbers, ...evidence.missing_names] : [];
         return {
           claim,
-          support: SUPPORT[supportVerdict(evidence.support)],
-          relevant: sources.map((source) => relevant.has(source)),
+          support: SUPPORT[contradicted ? 'contradicted' : verdict],
+          relevant: sources.map((source) => !contradicted && relevant.has(source)),
           quote: evidence.window === null ? 'absent' : evidence.window,
+          ...(contradicted ? { contradicted } : {}),
+          ...(lacked === undefined ? {} : { unsupported: { start: lacked.start, end: lacked.end } }),
         };
       }),
       statements: request.statements.map(needsCitationVerdict),
