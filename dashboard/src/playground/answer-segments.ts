@@ -8,8 +8,8 @@ import type { Span } from '../../../src/text/span.ts';
 
 export type Piece = Span & {
   readonly kind: 'outside' | 'text' | 'statement' | 'claim' | 'markup';
-  /** The finding at this exact place, such as a number that no source contains. */
-  readonly flag: FindingReason | null;
+  /** The finding at this exact place, or words that the judge finds in no cited source. */
+  readonly flag: Flag | null;
   /** Whether the other answer of a comparison lacks these words. */
   readonly isDifferent: boolean;
 };
@@ -20,6 +20,8 @@ export type Segment = {
   readonly claim: number | null;
   readonly pieces: readonly Piece[];
 };
+
+export type Flag = FindingReason | 'words_not_in_source';
 
 /** Findings that mark a part of a claim or of the answer. */
 const FLAGS: ReadonlySet<FindingReason> = new Set([
@@ -36,14 +38,20 @@ type Edge = { readonly at: number; readonly opens: boolean; readonly layer: Laye
 type Layer =
   | { readonly kind: 'answer' | 'statement' | 'difference' }
   | { readonly kind: 'element' | 'claim'; readonly claim: number }
-  | { readonly kind: 'flag'; readonly reason: FindingReason };
+  | { readonly kind: 'flag'; readonly reason: Flag };
 
 /**
  * Splits a response of `length` characters. The pieces cover it without gaps; there are no empty pieces.
  *
+ * @param lacking words that the judge finds in no cited source.
  * @param differing what another answer lacks, without overlaps.
  */
-export function answerSegments(length: number, verification: Verification, differing: readonly Span[] = []): Segment[] {
+export function answerSegments(
+  length: number,
+  verification: Verification,
+  lacking: readonly Span[],
+  differing: readonly Span[] = [],
+): Segment[] {
   const { answer, claims, statements, findings } = verification;
   const edges: Edge[] = [];
   const add = ({ start, end }: Span, layer: Layer): void => {
@@ -55,6 +63,7 @@ export function answerSegments(length: number, verification: Verification, diffe
     add(claim.element, { kind: 'element', claim: claim.index });
     add(claim.span, { kind: 'claim', claim: claim.index });
   }
+  for (const span of lacking) add(span, { kind: 'flag', reason: 'words_not_in_source' });
   for (const span of differing) add(span, { kind: 'difference' });
   for (const finding of findings) if (isFlag(finding)) add(finding.span, { kind: 'flag', reason: finding.reason });
   edges.sort((a, b) => a.at - b.at);
@@ -70,7 +79,7 @@ function sweep(length: number, edges: readonly Edge[]): Segment[] {
   /** Open claims, innermost last. */
   const elements: number[] = [];
   const claims = new Set<number>();
-  const flags: FindingReason[] = [];
+  const flags: Flag[] = [];
   let answers = 0;
   let statements = 0;
   let differences = 0;

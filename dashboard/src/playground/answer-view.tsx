@@ -6,7 +6,7 @@ import type { Verification } from '../../../src/citations/verify.ts';
 import type { Span } from '../../../src/text/span.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { FINDING_WORDS } from '../words/findings.ts';
-import { answerSegments, type Piece, type Segment } from './answer-segments.ts';
+import { answerSegments, type Flag, type Piece, type Segment } from './answer-segments.ts';
 import { type ClaimStatus, SUPPORT_NAMES, SUPPORTS, type Support } from './claim-status.ts';
 
 type AnswerViewProps = {
@@ -20,7 +20,7 @@ type AnswerViewProps = {
 };
 
 export function AnswerView({ response, verification, states, active, withMarkup, onLook, onFollow }: AnswerViewProps) {
-  const segments = answerSegments(response.length, verification);
+  const segments = answerSegments(response.length, verification, lackingIn(states));
   return (
     <div class={`reading${withMarkup ? ' with-markup' : ''}`}>
       {segments.map((segment) => {
@@ -66,7 +66,7 @@ type MarkedAnswerProps = Pick<AnswerViewProps, 'response' | 'verification' | 'st
 
 /** The answer with its claims marked, to read in a list: nothing in it can be followed. */
 export function MarkedAnswer({ response, verification, states, differing }: MarkedAnswerProps) {
-  return answerSegments(response.length, verification, differing).map(({ claim, pieces }) => {
+  return answerSegments(response.length, verification, lackingIn(states), differing).map(({ claim, pieces }) => {
     const state = claim === null ? undefined : states[claim];
     const key = pieces[0]?.start;
     if (state === undefined) return <Pieces key={key} response={response} pieces={pieces} />;
@@ -78,6 +78,14 @@ export function MarkedAnswer({ response, verification, states, differing }: Mark
   });
 }
 
+function lackingIn(states: readonly ClaimStatus[]): readonly Span[] {
+  return states.flatMap(({ lacking }) => lacking ?? []);
+}
+
+function wordsOf(flag: Flag): string {
+  return flag === 'words_not_in_source' ? 'The judge finds this in no cited source' : FINDING_WORDS[flag].title;
+}
+
 function Plain({ response, segment }: { response: string; segment: Segment }) {
   return <Pieces response={response} pieces={segment.pieces} isTarget />;
 }
@@ -86,7 +94,7 @@ function Plain({ response, segment }: { response: string; segment: Segment }) {
 function Pieces({ response, pieces, isTarget }: { response: string; pieces: readonly Piece[]; isTarget?: boolean }) {
   return pieces.map(({ start, end, kind, flag, isDifferent }) => {
     const text = response.slice(start, end);
-    const words = flag === null ? null : FINDING_WORDS[flag].title;
+    const words = flag === null ? null : wordsOf(flag);
     const target = isTarget === true && kind === 'statement' ? { id: `statement-${start}`, tabIndex: -1 } : {};
     return (
       <span key={start} class={`piece-${kind}${isDifferent ? ' is-different' : ''}`} {...target}>

@@ -4,6 +4,7 @@
 
 import type { VerifiedClaim } from '../../../src/citations/verify.ts';
 import { supportVerdict } from '../../../src/lexical/support-model.ts';
+import type { Span } from '../../../src/text/span.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 
 export const SUPPORTS = ['full', 'partial', 'none', 'invented', 'duplicate', 'unknown'] as const;
@@ -15,6 +16,8 @@ export type ClaimStatus = {
   readonly by: 'judge' | 'words' | 'parser';
   /** For screen readers and the source panel. */
   readonly text: string;
+  /** The words of the response that the judge finds in no cited source. */
+  readonly lacking?: Span;
 };
 
 export const SUPPORT_NAMES: Readonly<Record<Support, string>> = {
@@ -47,7 +50,9 @@ function stateOf(claim: VerifiedClaim, judged: JudgedClaims[number] | undefined)
     const support = judged.support === 1 ? 'full' : judged.support > 0 ? 'partial' : 'none';
     const quote = judged.quote === 'unverified' ? '; the judge’s quote is not in a cited source' : '';
     const verdict = judged.contradicted === true ? 'contradicted by the source' : SUPPORT_NAMES[support].toLowerCase();
-    return { support, by: 'judge', text: `judged ${verdict}${quote}${lackingText(claim, judged)}` };
+    const text = `judged ${verdict}${quote}${lackingText(claim, judged)}`;
+    const { unsupported: lacking } = judged;
+    return { support, by: 'judge', text, ...(lacking === undefined ? {} : { lacking }) };
   }
   if (claim.evidence === undefined) return { support: 'unknown', by: 'parser', text: 'no cited text to compare' };
   const support = supportVerdict(claim.evidence.support);
