@@ -19,7 +19,7 @@ import { LanguageModel } from './red-team/language-model.ts';
 import { FLAGS, habitLines, type Options, readOptions } from './red-team/options.ts';
 import type { Policy } from './red-team/policy.ts';
 import { judged, type RedTeamResult, reportLines, reportOf, type SeedReport } from './red-team/report.ts';
-import type { RowKind } from './red-team/rows.ts';
+import { KINDS_OF_SEVERAL_PLACES, type RowKind } from './red-team/rows.ts';
 import { trainSeed } from './red-team/training.ts';
 import { WordPolicy } from './red-team/word-policy.ts';
 
@@ -112,7 +112,8 @@ async function openPolicy(python: string, { model, threads, style, rows }: Optio
     return LanguageModel.open({ python, threads, model: model.name, answerTokens: model.answerTokens, style });
   }
   const compiled = join(cacheFolder(FOLDER), 'compiled');
-  return WordPolicy.open({ python, threads, compiled, style, rows: typeof rows === 'string' ? [] : rows });
+  const marksAsked = typeof rows === 'string' && KINDS_OF_SEVERAL_PLACES.has(rows);
+  return WordPolicy.open({ python, threads, compiled, style, rows: typeof rows === 'string' ? [] : rows, marksAsked });
 }
 
 function workerFailed(error: unknown): never {

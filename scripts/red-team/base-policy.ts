@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
-import { createDraws } from '../demo-run/draws.ts';
+import { createDraws, type Draws } from '../demo-run/draws.ts';
 import { whileLocked } from '../llm/build-lock.ts';
 import { type AnswerFigures, figuresOfAnswer } from './answers.ts';
 import { type Habits, NO_FAULTS, target } from './habits.ts';
@@ -23,6 +23,13 @@ export type WarmUp = {
   /** A user's rows; none for rows of the kind alone. */
   readonly rows: readonly Row[];
 };
+
+/** Until a share of the steps, rows that begin with few sources have at most so many that are not asked. */
+const FEW_SOURCES = [
+  { until: 0.3, others: 1 },
+  { until: 0.45, others: 2 },
+  { until: 0.55, others: 3 },
+] as const;
 
 const TRIED_PROMPTS = 64;
 const TRIED_SAMPLES = 4;
@@ -62,7 +69,7 @@ export async function basePolicy(
   const { style, rows, kind } = warmUp;
   const { imitation, identity, extension } = policy;
   const start =
-    !imitation.plainFirst || kind === 'plain' || rows.length > 0
+    imitation.begins !== 'with_plain_rows' || kind === 'plain' || rows.length > 0
       ? null
       : await basePolicy(policy, { ...warmUp, kind: 'plain' }, folder, progress);
   const settings = {
@@ -99,10 +106,14 @@ async function trainBase(
     const draws = createDraws('red team warm-up', step);
     const isFaultless = step < warmUp.steps * imitation.faultless;
     const habits = isFaultless ? { ...NO_FAULTS, copies: warmUp.habits.copies } : warmUp.habits;
+    const few =
+      imitation.begins === 'with_few_sources'
+        ? FEW_SOURCES.find(({ until }) => step < warmUp.steps * until)
+        : undefined;
     const isOwn = rows.length > 0 && draws.share('own') < imitation.ownRows;
     const chosen = Array.from({ length: imitation.answers }, (_, n) =>
       isOwn ? draws.pick(rows, 'row', n) : makeRow(warmUp.kind, draws.of('row', n)),
-    );
+    ).map((row, n) => (few === undefined ? row : withFewSources(row, few.others, draws.of('thin', n))));
     const targets = chosen.map((row, n) => target(row, habits, style, draws.of('target', n)));
     const rate = imitation.learningRate(step, warmUp.steps, start !== null);
     const { loss } = await policy.imitate(chosen, targets, rate);
@@ -112,6 +123,22 @@ async function trainBase(
   await policy.save(file);
   await writeFile(`${figures}.part`, JSON.stringify(tried));
   await rename(`${figures}.part`, figures);
+}
+
+/** A row with the sources of its facts and a few others, in their order. */
+function withFewSources(row: Row, others: number, draws: Draws): Row {
+  const asked = new Set(row.facts.map(({ source }) => source));
+  const chosen = row.sources
+    .map((_, source) => ({ source, at: draws.share('thin', source) }))
+    .filter(({ source }) => !asked.has(source))
+    .sort((a, b) => a.at - b.at)
+    .slice(0, others);
+  const shown = [...asked, ...chosen.map(({ source }) => source)].sort((a, b) => a - b);
+  return {
+    ...row,
+    sources: row.sources.filter((_, source) => shown.includes(source)),
+    facts: row.facts.map((fact) => ({ ...fact, source: shown.indexOf(fact.source) })),
+  };
 }
 
 /** Changes with the templates and habits, so that a base policy of an earlier version is not taken. */

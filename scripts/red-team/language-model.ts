@@ -35,7 +35,7 @@ export class LanguageModel extends PythonPolicy implements Policy {
     // It can answer. It learns the form alone, so a few dozen steps suffice.
     faultless: 0,
     ownRows: 1,
-    plainFirst: false,
+    begins: 'at_once',
     learningRate: () => LEARNING_RATE,
   };
 

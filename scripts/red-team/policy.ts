@@ -18,8 +18,11 @@ export type Imitation = {
   readonly faultless: number;
   /** Share of the steps that imitate answers to a user's rows, if there are any. */
   readonly ownRows: number;
-  /** Whether it imitates answers to plain rows before those to rows of another kind. */
-  readonly plainFirst: boolean;
+  /**
+   * What makes rows of another kind than `plain` easier at first: it imitates answers to plain rows before, or rows keep
+   * few of the sources that are not asked.
+   */
+  readonly begins: 'with_plain_rows' | 'with_few_sources' | 'at_once';
   /** @param isLater the policy can answer plain rows already. */
   readonly learningRate: (step: number, steps: number, isLater: boolean) => number;
 };

@@ -13,7 +13,10 @@ const LENGTH_STEP = 64;
 /** Prompts as token ids, padded to a length: each length is compiled once. */
 export type PromptBatch = {
   readonly prompts: readonly (readonly number[])[];
-  /** For each token of a prompt the number of its source, from 1; 0 = the question. */
+  /**
+   * For each token of a prompt the number of its source, from 1; 0 = the question. Where tokens of the question are
+   * marked, MAX_SOURCES more for those of a source that the question has, too.
+   */
   readonly sources: readonly (readonly number[])[];
   readonly prompt_tokens: number;
   readonly answer_tokens: number;
@@ -21,12 +24,15 @@ export type PromptBatch = {
 
 type Prompt = { readonly tokens: readonly string[]; readonly sources: readonly number[] };
 
-function promptOf(row: Row): Prompt {
+function promptOf(row: Row, marksAsked = false): Prompt {
+  const asked = new Set(marksAsked ? tokensOf(row.question) : []);
   const parts = row.sources.map((text, n) => ({ tokens: ['S', ...tokensOf(text)], source: n + 1 }));
   const all = [...parts, { tokens: ['Q', ...tokensOf(row.question)], source: 0 }];
   return {
     tokens: all.flatMap(({ tokens }) => tokens),
-    sources: all.flatMap(({ tokens, source }) => tokens.map(() => source)),
+    sources: all.flatMap(({ tokens, source }) =>
+      tokens.map((token) => (source > 0 && asked.has(token) ? MAX_SOURCES + source : source)),
+    ),
   };
 }
 
@@ -41,9 +47,17 @@ export function promptTexts(style: CitationStyle): string[] {
   return ['S Q <answer> </answer>', ...marks, ...(style.close === null ? [] : [style.close])];
 }
 
-/** Encodes rows as one batch, padded to the next length that is compiled. */
-export function batchOf(rows: readonly Row[], vocabulary: Vocabulary, answer_tokens: number): PromptBatch {
-  const prompts = rows.map(promptOf);
+/**
+ * Encodes rows as one batch, padded to the next length that is compiled.
+ * @param marksAsked whether tokens of sources that the question has are marked.
+ */
+export function batchOf(
+  rows: readonly Row[],
+  vocabulary: Vocabulary,
+  answer_tokens: number,
+  marksAsked: boolean,
+): PromptBatch {
+  const prompts = rows.map((row) => promptOf(row, marksAsked));
   const longest = Math.max(...prompts.map(({ tokens }) => tokens.length));
   return {
     prompts: prompts.map(({ tokens }) => vocabulary.encode(tokens)),

@@ -31,6 +31,9 @@ export const KIND_NOTES: Readonly<Record<RowKind, string>> = {
   long: 'three sources of four sentences each',
 };
 
+/** Kinds whose sources are about several places, so that an answer must compare names. */
+export const KINDS_OF_SEVERAL_PLACES: ReadonlySet<RowKind> = new Set(['many', 'distractors']);
+
 /** A fact that a question asks for. */
 export type Fact = {
   /** As its source tells it. */

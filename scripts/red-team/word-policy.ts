@@ -16,6 +16,8 @@ export type WordPolicyOptions = {
   readonly style: CitationStyle;
   /** A user's rows, whose words it needs too. */
   readonly rows: readonly Row[];
+  /** Whether its prompts mark the tokens of sources that the question has, too. */
+  readonly marksAsked: boolean;
 };
 
 const SIZE = { layers: 3, width: 64, heads: 4 } as const;
@@ -41,32 +43,37 @@ export class WordPolicy extends PythonPolicy implements Policy {
   readonly identity: Readonly<Record<string, unknown>>;
   readonly extension = '.npz';
   readonly savedEvery = 10;
-  readonly imitation: Imitation = {
-    answers: 48,
-    faultless: 0.7,
-    ownRows: 0.5,
-    // More sources are learned in a few hundred steps after three, and hardly at once.
-    plainFirst: true,
-    learningRate: (step, steps, isLater) => {
-      const falling = 0.5 * (1 + Math.cos((Math.PI * step) / steps));
-      const highest = isLater ? LATER_LEARNING_RATE : LEARNING_RATE;
-      return highest * Math.min(1, (step + 1) / RISING_STEPS) * (0.02 + 0.98 * falling);
-    },
-  };
+  readonly imitation: Imitation;
 
   readonly #vocabulary: Vocabulary;
+  readonly #marksAsked: boolean;
 
-  private constructor(process: PolicyProcess, vocabulary: Vocabulary, shape: object) {
+  private constructor(process: PolicyProcess, vocabulary: Vocabulary, shape: object, marksAsked: boolean) {
     super(process);
     this.#vocabulary = vocabulary;
+    this.#marksAsked = marksAsked;
     this.identity = { shape, tokens: vocabulary.tokens };
+    this.imitation = {
+      answers: 48,
+      faultless: 0.7,
+      ownRows: 0.5,
+      // Kinds of rows that differ from these are learned in a few hundred steps, and hardly at once.
+      begins: marksAsked ? 'with_few_sources' : 'with_plain_rows',
+      learningRate: (step, steps, isLater) => {
+        const falling = 0.5 * (1 + Math.cos((Math.PI * step) / steps));
+        const highest = isLater ? LATER_LEARNING_RATE : LEARNING_RATE;
+        return highest * Math.min(1, (step + 1) / RISING_STEPS) * (0.02 + 0.98 * falling);
+      },
+    };
   }
 
   /** Starts the process and makes new weights. */
-  static async open({ python, threads, compiled, style, rows }: WordPolicyOptions): Promise<WordPolicy> {
+  static async open(options: WordPolicyOptions): Promise<WordPolicy> {
+    const { python, threads, compiled, style, rows, marksAsked } = options;
     const own = rows.flatMap(({ question, sources, facts }) => [question, ...sources, ...facts.map((f) => f.answer)]);
     const vocabulary = new Vocabulary([...rowTexts(), ...promptTexts(style), ...own]);
-    const shape = { vocabulary: vocabulary.size, sources: MAX_SOURCES, ...SIZE };
+    const sources = marksAsked ? 2 * MAX_SOURCES : MAX_SOURCES;
+    const shape = { vocabulary: vocabulary.size, sources, ...SIZE };
     const process = new PolicyProcess(python, join(import.meta.dirname, 'word_policy.py'), {
       JAX_PLATFORMS: 'cpu',
       JAX_COMPILATION_CACHE_DIR: compiled,
@@ -75,19 +82,19 @@ export class WordPolicy extends PythonPolicy implements Policy {
       NPROC: String(threads),
     });
     await process.call('open', { ...shape, seed: WEIGHTS_SEED }, openedSchema);
-    return new WordPolicy(process, vocabulary, shape);
+    return new WordPolicy(process, vocabulary, shape, marksAsked);
   }
 
   imitate(rows: readonly Row[], targets: readonly string[], learning_rate: number): Promise<Update> {
     const encoded = targets.map((text) => this.#vocabulary.encode(tokensOf(text)));
     const isShort = encoded.every(({ length }) => length < SHORT_TARGET_TOKENS);
-    const batch = batchOf(rows, this.#vocabulary, isShort ? SHORT_TARGET_TOKENS : ANSWER_TOKENS);
+    const batch = batchOf(rows, this.#vocabulary, isShort ? SHORT_TARGET_TOKENS : ANSWER_TOKENS, this.#marksAsked);
     const groups = encoded.map((one) => [one]);
     return this.process.call('imitate', { ...batch, targets: groups, learning_rate }, updateSchema);
   }
 
   async sample(rows: readonly Row[], samples: number, seed: number, step: number): Promise<Answer[][]> {
-    const batch = batchOf(rows, this.#vocabulary, ANSWER_TOKENS);
+    const batch = batchOf(rows, this.#vocabulary, ANSWER_TOKENS, this.#marksAsked);
     const { answers } = await this.process.call('sample', { ...batch, samples, seed, step }, answersSchema);
     return answers.map((group) =>
       group.map(({ tokens, cut }) => ({ text: textOf(this.#vocabulary.decode(tokens)), cut })),

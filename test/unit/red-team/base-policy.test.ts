@@ -27,7 +27,7 @@ function scriptedPolicy(counts: { imitated: number; saved: number }): Policy {
     identity: { scripted: 1 },
     extension: '.txt',
     savedEvery: 10,
-    imitation: { answers: 2, faultless: 0, ownRows: 0, plainFirst: false, learningRate: () => 0.1 },
+    imitation: { answers: 2, faultless: 0, ownRows: 0, begins: 'at_once', learningRate: () => 0.1 },
     imitate: async () => {
       counts.imitated++;
       // Lets the other one run in between.
@@ -58,4 +58,23 @@ it('is trained once where two ask for it at the same time, and both get it', asy
   expect(one).toEqual(other);
   expect(await readFile(one?.file ?? '', 'utf8')).toBe('weights');
   expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+});
+
+it('shows few of the sources that are not asked at first, and all of them at the end', async () => {
+  const shown: number[] = [];
+  const policy: Policy = {
+    ...scriptedPolicy({ imitated: 0, saved: 0 }),
+    identity: { scripted: 2 },
+    imitation: { answers: 4, faultless: 0, ownRows: 0, begins: 'with_few_sources', learningRate: () => 0.1 },
+    imitate: async (rows) => {
+      for (const { facts, sources } of rows) {
+        for (const { source, sentence } of facts) expect(sources[source]).toBe(sentence);
+      }
+      shown.push(...new Set(rows.map(({ sources }) => sources.length)));
+      return { loss: 1, norm: 1, skipped: false };
+    },
+  };
+  const progress = { onStep: () => undefined, onWait: () => undefined };
+  await basePolicy(policy, { ...WARM_UP, steps: 10, kind: 'many' }, folder, progress);
+  expect(shown).toEqual([2, 2, 2, 3, 3, 4, 8, 8, 8, 8]);
 });
