@@ -13,6 +13,8 @@ export type Entry = {
   /** The oldest minor version of Python 3 that the pins accept. */
   readonly oldestMinor: number;
   readonly pipOptions?: readonly string[];
+  /** The file of its pins, from the root of the project; default: requirements.txt of its folder. */
+  readonly requirements?: string;
   /** Whether no-deps.txt pins packages that are installed without what they depend on. */
   readonly noDeps?: boolean;
   /** What a first run downloads and keeps on Linux x64, and how long that takes. */
@@ -154,6 +156,14 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/guides/backends.md',
   },
   {
+    name: 'red-team',
+    package: 'transformers',
+    oldestMinor: 10,
+    requirements: 'scripts/red-team/language-model-requirements.txt',
+    download: '6 GB on disk, five minutes',
+    page: 'docs/guides/red-team.md',
+  },
+  {
     name: 'schemathesis',
     package: 'schemathesis',
     oldestMinor: 11,
@@ -162,13 +172,15 @@ export const ENTRIES: readonly Entry[] = [
   },
 ];
 
-export function environmentOf({ name, oldestMinor, pipOptions = [], noDeps, download }: Entry): PythonEnvironment {
+export function environmentOf(entry: Entry): PythonEnvironment {
+  const { name, oldestMinor, pipOptions = [], requirements, noDeps, download } = entry;
   return {
     pipOptions,
     ...(noDeps ? { withoutDependencies: join(REAL, name, 'no-deps.txt') } : {}),
     user: name,
     folder: join('real', name),
-    requirements: join(REAL, name, 'requirements.txt'),
+    requirements:
+      requirements === undefined ? join(REAL, name, 'requirements.txt') : resolve(REAL, '../..', requirements),
     oldestMinor,
     download,
   };
