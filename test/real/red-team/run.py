@@ -128,4 +128,4 @@ write_model(folder / "model")
 losses, off = check_numbers(folder)
 run_command(folder)
 imitated = f"a random model imitates (loss {losses[0]:.1f} to {losses[-1]:.1f})"
-print(f"{imitated}, learns from advantages, continues from its file, ends two steps; off by {off:.0e}")
+print(f"{imitated}, learns from advantages, continues from a file, ends 2 steps; off by {off:.0e}")
