@@ -1,6 +1,4 @@
 /** Equality of web addresses, as citations need it: the same page under two spellings is one source. */
-import { punycode } from './punycode.ts';
-
 /** Prefixes of readers and browsers that name the page after them, in lower case. */
 const READER_PREFIXES = ['view-source:', 'https://r.jina.ai/', 'http://r.jina.ai/'] as const;
 
@@ -93,20 +91,17 @@ function pageOn(host: string, path: string): string {
   return host + path;
 }
 
-/** The host without `www.`, its labels as registrars write them (`xn--…`). */
+/** Longest host (RFC 1035). A longer one is none, and stays as written. */
+const MAX_HOST_CHARS = 253;
+
+/** The host without `www.`, as registrars write it (`xn--…`). One that no site may have stays as written. */
 function pageHost(authority: string): string {
   const at = authority.lastIndexOf('@') + 1;
   let host = authority.slice(at);
   while (host.startsWith('www.') && host.indexOf('.', 'www.'.length) !== -1) host = host.slice('www.'.length);
-  if (!isAscii(host)) host = host.split('.').map(registeredLabel).join('.');
+  if (!isAscii(host) && host.length <= MAX_HOST_CHARS && URL.canParse(`http://${host}`))
+    host = new URL(`http://${host}`).host;
   return authority.slice(0, at) + host;
-}
-
-/** Longest label of a host. Longer ones are no host, and stay as written. */
-const MAX_LABEL_CHARS = 63;
-
-function registeredLabel(label: string): string {
-  return isAscii(label) || label.length > MAX_LABEL_CHARS ? label : `xn--${punycode(label.toLowerCase())}`;
 }
 
 function isAscii(text: string): boolean {

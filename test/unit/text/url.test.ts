@@ -2,7 +2,6 @@
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { punycode } from '../../../src/text/punycode.ts';
 import { keyOfPage, normalisedUrl, pageKey } from '../../../src/text/url.ts';
 
 describe('normalisedUrl', () => {
@@ -146,11 +145,17 @@ describe('pageKey', () => {
   });
 });
 
-describe('punycode', () => {
+describe('an international host', () => {
   it.each(['münchen', 'ü', 'bücher', 'пример', '例え', 'かんたんdeナイス', 'ελληνικά', 'ไทย', '😀', 'a😀ü'])(
-    'writes %s as the platform does',
+    '%s is that of its registrar',
     (label) => {
-      expect(`xn--${punycode(label)}.example`).toBe(domainToASCII(`${label}.example`));
+      const registered = domainToASCII(`${label}.example`);
+      expect(pageKey(`https://${label}.example:8443/a`)).toBe(`${registered}:8443/a`);
     },
   );
+
+  it('that no site may have stays as written', () => {
+    expect(pageKey('https://ü<.example/a')).toBe('ü<.example/a');
+    expect(pageKey(`https://${'ü'.repeat(300)}.example/a`)).toBe(`${'ü'.repeat(300)}.example/a`);
+  });
 });
