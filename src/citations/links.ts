@@ -133,51 +133,26 @@ function isNoteNumber(text: string, { start, end }: Span): boolean {
   return true;
 }
 
+const ENTRY = /^\s*(?:[-*•]\s+)?[[【［(（]?\^?(\d{1,3})[\]】］)）.:：、．]/;
+
 /** The number that begins an entry of a references section (`[3] `, `3. `, `[^3]: `), or `null`. */
 export function entryNumber(line: string): string | null {
-  let i = 0;
-  const skipSpace = (): void => {
-    while (i < line.length && isSpace(line.charCodeAt(i))) i++;
-  };
-  skipSpace();
-  if ('-*•'.includes(line.charAt(i)) && isSpace(line.charCodeAt(i + 1))) i++;
-  skipSpace();
-  if (isOpeningBracket(line.charCodeAt(i)) || isOpeningParenthesis(line.charCodeAt(i))) i++;
-  if (line[i] === '^') i++;
-  const start = i;
-  while (i < line.length && isAsciiDigit(line.charCodeAt(i))) i++;
-  const code = line.charCodeAt(i);
-  const isMarked = isClosingBracket(code) || isClosingParenthesis(code) || '.:：、．'.includes(line.charAt(i));
-  return isMarked && i < line.length && isNoteNumber(line, { start, end: i }) ? line.slice(start, i) : null;
+  return ENTRY.exec(line)?.[1] ?? null;
 }
 
 /** Longest id of an entry or label of a definition, in UTF-16 code units. */
 const MAX_LABEL_CHARS = 64;
+/** List and quotation marks, emphasis, and an id in brackets. */
+const BRACKETED = /^(?:[\s>*]|[-•]\s)*[[【［]\^?([^[\]【】［］]{1,64})[\]】］]\**/;
+/** What some grammars write before an id, and Bing behind one. */
+const AROUND_ID = /^(?:ref|web|cite|citation|source):\s*|\^$/gi;
 
-/**
- * The id in the brackets that begin a line, after list and quotation marks and emphasis, without `^` and a word such as
- * `ref:`, and where the brackets and the emphasis end.
- */
+/** The id in the brackets that begin a line, and where the brackets and the emphasis around them end. */
 export function bracketedId(line: string): { readonly id: string; readonly end: number } | null {
-  let i = 0;
-  while (i < line.length && (isSpace(line.charCodeAt(i)) || line[i] === '>')) i++;
-  if ('-*•'.includes(line.charAt(i)) && isSpace(line.charCodeAt(i + 1))) i += 2;
-  while (i < line.length && (isSpace(line.charCodeAt(i)) || line[i] === '*')) i++;
-  if (!isOpeningBracket(line.charCodeAt(i))) return null;
-  const from = line[i + 1] === '^' ? i + 2 : i + 1;
-  const limit = Math.min(line.length, from + MAX_LABEL_CHARS);
-  for (i = from; i < limit && !isOpeningBracket(line.charCodeAt(i)); i++) {
-    if (!isClosingBracket(line.charCodeAt(i))) continue;
-    let end = i + 1;
-    while (line[end] === '*') end++;
-    if (line[i - 1] === '^' && from < i - 1) i--;
-    return i === from ? null : { id: line.slice(from, i).trim().replace(ID_PREFIX, ''), end };
-  }
-  return null;
+  const [all = '', inside = ''] = BRACKETED.exec(line) ?? [];
+  const id = inside.replace(AROUND_ID, '').trim();
+  return id === '' ? null : { id, end: all.length };
 }
-
-/** What some grammars write before an id. */
-const ID_PREFIX = /^(?:ref|web|cite|citation|source):\s*/i;
 
 /** Whether a text is the number of a note. */
 export function isNumberOfNote(text: string): boolean {
@@ -204,25 +179,19 @@ export function firstUrl(line: string): string | null {
   return null;
 }
 
+const ADDRESS = /https?:\/\//gi;
+
 function nextAddress(line: string, from: number): number {
-  for (let at = line.indexOf('://', from); at !== -1; at = line.indexOf('://', at + 1)) {
-    for (const scheme of ['https', 'http'])
-      if (at >= from + scheme.length && isAddress(line, at - scheme.length)) return at - scheme.length;
-  }
-  return -1;
+  ADDRESS.lastIndex = from;
+  return ADDRESS.exec(line)?.index ?? -1;
 }
 
-const VIEW_SOURCE = 'view-source:';
+/** The address of a link begins like this: also as browsers write it for the source of a page. */
+const TARGET = /(?:view-source:)?https?:\/\//iy;
 
-function isAddress(text: string, at: number): boolean {
-  const start = text.slice(at, at + 'https://'.length).toLowerCase();
-  return start === 'https://' || start.startsWith('http://');
-}
-
-/** Whether the address of a link begins here: also as browsers write it for the source of a page. */
 function isTarget(text: string, at: number): boolean {
-  const isSource = text.slice(at, at + VIEW_SOURCE.length).toLowerCase() === VIEW_SOURCE;
-  return isAddress(text, isSource ? at + VIEW_SOURCE.length : at);
+  TARGET.lastIndex = at;
+  return TARGET.test(text);
 }
 
 /**

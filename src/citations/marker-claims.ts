@@ -23,8 +23,6 @@ import { isDash, isPlace, writtenIds } from './written-ids.ts';
 /** Longest marker, ids and separators together, in UTF-16 code units. */
 const MAX_MARKER_CHARS = 1024;
 
-const YEAR_DIGITS = 4;
-
 /** `empty`: the markers without an id. */
 type Run = { readonly span: Span; readonly ids: readonly IdsSpan[]; readonly empty: readonly Span[] };
 
@@ -227,16 +225,11 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
 }
 
 /** A number of four digits from 1000 to 2099, also as `2004a`, or two with a dash between them. */
-function isYearAt(text: string, { start, end: to }: Span): boolean {
-  const last = text.charCodeAt(to - 1);
-  const end = to - start === YEAR_DIGITS + 1 && last >= 0x61 && last <= 0x7a ? to - 1 : to;
-  for (let i = start; i < end; i++) {
-    const isJoint = i - start === YEAR_DIGITS;
-    if (isJoint ? !'-–'.includes(text.charAt(i)) : !isAsciiDigit(text.charCodeAt(i))) return false;
-  }
-  const length = end - start;
-  if (length !== YEAR_DIGITS && length !== 2 * YEAR_DIGITS + 1) return false;
-  return text[start] === '1' || (text[start] === '2' && text[start + 1] === '0');
+const YEAR = /^(?:1\d|20)\d\d(?:[a-z]|[-–]\d{4})?$/;
+const MAX_YEAR_CHARS = 9;
+
+function isYearAt(text: string, { start, end }: Span): boolean {
+  return end - start <= MAX_YEAR_CHARS && YEAR.test(text.slice(start, end));
 }
 
 function isWordWithDigit(text: string, span: Span): boolean {

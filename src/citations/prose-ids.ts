@@ -140,8 +140,8 @@ function isListPart(text: string, at: number): boolean {
 
 /** The digit of `¹` and others; `null` = another character. */
 function superscriptDigit(code: number): string | null {
-  if (code >= 0x2070 && code <= 0x2079 && !(code > 0x2070 && code < 0x2074)) return String(code - 0x2070);
-  return code === 0xb9 ? '1' : code === 0xb2 || code === 0xb3 ? String(code - 0xb0) : null;
+  const digit = '⁰¹²³⁴⁵⁶⁷⁸⁹'.indexOf(String.fromCharCode(code));
+  return digit === -1 ? null : String(digit);
 }
 
 /** Letters that a word before a note has at least: `km²` and `x²` are units and powers. */

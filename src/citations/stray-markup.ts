@@ -2,7 +2,6 @@
  * Finds citation markup that makes no citation and that no reader of a grammar reports: opening marks without their
  * closing mark, lone or empty citation tags of another grammar, and a tag in which the answer ends.
  */
-import { isAsciiLetter, SLASH } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
 import { withoutCode } from './code.ts';
 import { GRAMMARS, type Grammar } from './grammars.ts';
@@ -107,12 +106,11 @@ function strayTags(text: string, { start, end }: Span, grammar: Grammar): StrayM
 /** The tag in which the answer ends. */
 function unfinishedTag(text: string, { start, end }: Span): StrayMarkup[] {
   const at = text.lastIndexOf('<', end - 1);
-  if (at < start || text.slice(at, end).includes('>')) return [];
-  const nameAt = text.charCodeAt(at + 1) === SLASH ? at + 2 : at + 1;
-  let nameEnd = nameAt;
-  while (nameEnd < end && isAsciiLetter(text.charCodeAt(nameEnd))) nameEnd++;
-  const name = text.slice(nameAt, nameEnd).toLowerCase();
-  const isTag = nameEnd === end ? TAG_NAMES.some((one) => one.startsWith(name)) : TAG_NAMES.includes(name);
-  const isMarked = name !== '' || nameAt === at + 2;
-  return isTag && isMarked ? [{ reason: 'citation_unclosed', span: { start: at, end } }] : [];
+  const [, slash, name = '', rest] = (at < start ? null : /^<(\/?)([a-z]*)([^>]*)$/i.exec(text.slice(at, end))) ?? [];
+  const isTag = TAG_NAMES.some((one) =>
+    rest === '' ? one.startsWith(name.toLowerCase()) : one === name.toLowerCase(),
+  );
+  return rest !== undefined && isTag && `${slash}${name}` !== ''
+    ? [{ reason: 'citation_unclosed', span: { start: at, end } }]
+    : [];
 }

@@ -19,6 +19,8 @@ const PLACE = new RegExp(
     '[.\\s]|§§?\\.?)[\\d\\s:\u2010-\u2014\u2212\u301c\uff5e-]*\\d$',
   'i',
 );
+/** Further lines: the `L14` of `1†L10, L14`. */
+const LINES = /^L[\dL\u2010-\u2014\u2212\u301c\uff5e-]+$/;
 /** A word that names a source before its id; in scripts without spaces also right before it. */
 const NAMED = new RegExp(
   '^(?:(?:sources?|doc|documents?|ref|reference|citation|cite|snippet|passage|chunk|context|result|quelle|id|web|file)' +
@@ -85,12 +87,7 @@ export function idsUpTo(first: string, text: string, { start, end }: Span, sourc
 /** Whether an item is a place in the source of the item before it: the `L14` of `1†L10, L14`, the `p. 5` of `1, p. 5`. */
 export function isFurtherPlace(text: string, { start, end }: Span, previous: Span, sources: SourceSet): boolean {
   if (previous.end > previous.start && isPlace(text, { start, end }, sources)) return true;
-  if (text.charCodeAt(start) !== 0x4c || !PLACE_MARK.test(text.charAt(previous.end))) return false;
-  for (let i = start + 1; i < end; i++) {
-    const code = text.charCodeAt(i);
-    if (!isAsciiDigit(code) && code !== 0x4c && !isDash(code)) return false;
-  }
-  return end > start + 1;
+  return PLACE_MARK.test(text.charAt(previous.end)) && LINES.test(text.slice(start, end));
 }
 
 /** `1-3`, `S1–S3`: the same letters before both numbers. */

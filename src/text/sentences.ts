@@ -64,33 +64,17 @@ function unitClass(code: number): number {
   }
 }
 
+/**
+ * Marks of Chinese and Japanese (also in full and half width), Greek, Armenian, Arabic, Urdu, Hindi, Thai, Tibetan,
+ * Burmese, Ethiopic and Khmer.
+ */
+const STRONG_STOPS: ReadonlySet<number> = new Set(
+  Array.from('。！？｡\u037e։؟۔।॥๚๛།༎။።፧፨។៕', (mark) => mark.charCodeAt(0)),
+);
+
 /** A mark that ends a sentence wherever it is, in a script with marks of its own. */
 export function isStrongStop(code: number): boolean {
-  switch (code) {
-    case 0x3002: // ideographic full stop
-    case 0xff01: // fullwidth exclamation mark
-    case 0xff1f: // fullwidth question mark
-    case 0xff61: // halfwidth ideographic full stop
-    case 0x37e: // Greek question mark
-    case 0x589: // Armenian full stop
-    case 0x61f: // Arabic question mark
-    case 0x6d4: // Urdu full stop
-    case 0x964: // danda
-    case 0x965: // double danda
-    case 0xe5a: // Thai angkhankhu
-    case 0xe5b: // Thai khomut
-    case 0xf0d: // Tibetan shad
-    case 0xf0e: // Tibetan double shad
-    case 0x104b: // Burmese section mark
-    case 0x1362: // Ethiopic full stop
-    case 0x1367: // Ethiopic question mark
-    case 0x1368: // Ethiopic paragraph separator
-    case 0x17d4: // Khmer khan
-    case 0x17d5: // Khmer bariyoosan
-      return true;
-    default:
-      return false;
-  }
+  return STRONG_STOPS.has(code);
 }
 
 /** Class of the unit at `at`, which may depend on the word before it: at most two units back. */
