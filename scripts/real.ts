@@ -56,7 +56,7 @@ async function runEntries(entries: readonly Entry[]): Promise<number> {
   const sandbox = { base_url: `http://127.0.0.1:${port}`, runtime: 'test-real', slots: 4 };
   // So does an entry that serves a classifier.
   const classifier = {
-    ...{ name: 'tiny-classifier', kind: 'classifier', model: 'tiny', slots: 2, window_tokens: 256 },
+    ...{ name: 'tiny-classifier', kind: 'classifier', model: 'tiny', slots: 64, window_tokens: 256 },
     ...{ base_url: `http://127.0.0.1:${classifierPort}/classify`, labels: ['entailment', 'neutral', 'contradiction'] },
   };
   const STARTED_LATER = JSON.stringify({ backends: [classifier], default_judge: null, sandbox });

@@ -76,7 +76,7 @@ export async function runChecks(options: CheckOptions): Promise<CheckReport> {
   const deadline = performance.now() + options.limit_ms;
 
   record(await attempt(service.HEALTH, () => service.checkHealth(options.target)));
-  if (findings[0]?.outcome !== 'pass') return report(null);
+  if (findings[0]?.outcome === 'fail') return report(null);
   const served = await attemptModel(options);
   record(served.finding);
   if (!served.ok) return report(null);

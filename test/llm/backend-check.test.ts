@@ -87,9 +87,9 @@ describe('one fault', () => {
 
 describe('what the backend does not show', () => {
   it('is neither pass nor fail', async () => {
-    const report = await check(['context_not_said', 'cache_not_said', 'metrics_closed']);
+    const report = await check(['no_health', 'context_not_said', 'cache_not_said', 'metrics_closed']);
     expect(named(report, 'fail')).toEqual([]);
-    expect(named(report, 'not_reported')).toEqual(['context', 'dropped_stream', 'prefix_cache']);
+    expect(named(report, 'not_reported')).toEqual(['health', 'context', 'dropped_stream', 'prefix_cache']);
     expect(report.ok).toBe(true);
     expect(finding(report, 'prefix_cache').change).toContain('--enable-prompt-tokens-details');
     expect(finding(report, 'dropped_stream').change).toContain('--metrics');

@@ -9,6 +9,7 @@ import { proseTokens, valueFor } from './fake-replies.ts';
 
 export type Fault =
   | 'dead'
+  | 'no_health'
   | 'login_page'
   | 'open_without_key'
   | 'unguarded_paths'
@@ -107,7 +108,7 @@ async function answer(
   }
   const path = request.url ?? '';
   if (path === '/health') {
-    response.writeHead(faults.has('dead') ? 503 : 200).end();
+    response.writeHead(faults.has('dead') ? 503 : faults.has('no_health') ? 404 : 200).end();
     return;
   }
   if (path === '/metrics' && request.headers.authorization !== undefined && !faults.has('metrics_closed')) {

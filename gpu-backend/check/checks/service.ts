@@ -14,6 +14,8 @@ export const HEALTH: Requirement = {
 export async function checkHealth(target: Target): Promise<Finding> {
   const reply = await send(target, { method: 'GET', path: '/health' });
   if (reply.status === 200) return pass(HEALTH, `200 in ${Math.round(reply.ms)} ms`);
+  // The server of llama-cpp-python and others have no such path.
+  if (reply.status === 404) return notReported(HEALTH, 'HTTP 404', 'Watch another path of this server.');
   const accessHint = 'Cloudflare Access answered in place of the backend: pass --header for its service token.';
   const redirected = reply.status >= 300 && reply.status < 400;
   return fail(HEALTH, unexpected(reply).message, redirected || isHtml(reply) ? accessHint : undefined);

@@ -1,13 +1,15 @@
-"""Random classifiers served by vLLM judge the documented row through a Worker, and `citeward judge check` measures them."""
+"""Random classifiers that vLLM serves judge through a Worker: verdicts, overload, a killed engine, `judge check`."""
 
 import json
 import os
+import re
 import string
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,6 +23,9 @@ LABELS = ["entailment", "neutral", "contradiction"]
 #: A token is a letter, so the windows of a long source are longer than the Worker estimates, and vLLM refuses them.
 MODEL_TOKENS = 512
 START_S = 600
+BREAKER_S = 180
+#: An engine that is soon full.
+FEW = ("--max-num-seqs", "2")
 
 site = Path(torch.__file__).parents[1]
 # vLLM asks for the version of a distribution with its own name, and takes "+cpu" in it for the platform.
@@ -46,9 +51,11 @@ def make_classifier(folder, labels):
     BertForSequenceClassification(config).eval().save_pretrained(folder)
 
 
-def serve(folder):
+def serve(folder, *flags):
     offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
-    flags = ["--runner", "pooling", "--enforce-eager", "--dtype", "float32", "--max-model-len", str(MODEL_TOKENS)]
+    flags = [
+        *("--runner", "pooling", "--enforce-eager", "--dtype", "float32", "--max-model-len", str(MODEL_TOKENS)), *flags
+    ]
     command = [Path(sys.executable).parent / "vllm", "serve", folder, "--port", PORT, "--host", "127.0.0.1"]
     log = open(f"{folder}.log", "w")
     served = subprocess.Popen(
@@ -90,6 +97,53 @@ def scored(claim, tool_output=ROW["tool_output"]):
     return post(f"{URL}/v1/score", row)
 
 
+def expected(claim):
+    """The verdict that the engine gives, asked without the Worker."""
+    pair = f"The Aare is 288 kilometres long.[SEP]{claim}"
+    _, direct = post(f"{SERVER}/classify", {"model": "tiny", "input": [pair]})
+    return 1 if direct["data"][0]["probs"][0] >= 0.5 else 0
+
+
+def at_once(ask, claims):
+    """The answers of as many callers at once, and the seconds until the last has its own."""
+    began = time.monotonic()
+    with ThreadPoolExecutor(len(claims)) as callers:
+        return list(callers.map(ask, claims)), time.monotonic() - began
+
+
+def supports(replies):
+    return [reply["claims"][0]["support"] if status == 200 else None for status, reply in replies]
+
+
+def check_overload(served):
+    """64 callers of an engine that takes two at a time; then it is killed beneath them, and started again.
+
+    Returns the engine that runs at the end, and how much longer the callers wait through the Worker.
+    """
+    claims = [f"It has a length of {n} km." for n in range(64)]
+    verdicts, alone_s = at_once(expected, claims)
+    replies, through_s = at_once(scored, claims)
+    assert supports(replies) == verdicts, replies
+
+    later = [f"It has a length of {n} m." for n in range(64)]
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(at_once, scored, later)
+        time.sleep(through_s / 4)
+        stop(served)
+        lost, _ = asked.result()
+    reasons = {reply["reason"] for status, reply in lost if status != 200}
+    assert all(reason.startswith("judge_") for reason in reasons), reasons
+    served = serve("labels", *FEW)
+    verdicts, _ = at_once(expected, later)
+    assert all(support in (None, verdict) for support, verdict in zip(supports(lost), verdicts)), lost
+    # The circuit breaker rests a minute at most.
+    deadline = time.monotonic() + BREAKER_S
+    while None in supports(replies := at_once(scored, later)[0]) and time.monotonic() < deadline:
+        time.sleep(5)
+    assert supports(replies) == verdicts, replies
+    return served, through_s / alone_s
+
+
 def check(name, *flags):
     """The report of `judge check` on claims of ten questions. The figures of random weights mean nothing."""
     rows = [
@@ -106,22 +160,29 @@ def check(name, *flags):
     assert report["labelled"]["threshold"]["tried_on"]["rows"] == 10, report["labelled"]["threshold"]
 
 
+def check_flags():
+    """The engines of the GPU host start with flags that this vLLM has."""
+    used = re.findall(r"^ +- --([a-z-]+)", (ROOT / "gpu-backend/compose.yaml").read_text(), re.MULTILINE)
+    command = [Path(sys.executable).parent / "vllm", "serve", "--help=all"]
+    flags = set(re.findall(r"--([a-z-]+)", subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    assert used and set(used) <= flags, sorted(set(used) - flags)
+
+
+check_flags()
 make_classifier("labels", LABELS)
 make_classifier("probability", ["LABEL_0"])
-served = serve("labels")
+served = serve("labels", *FEW)
 try:
     claim = "It has a length of 288 km."
     status, score = scored(claim)
     assert status == 200, score
-    pair = f"The Aare is 288 kilometres long.[SEP]{claim}"
-    _, direct = post(f"{SERVER}/classify", {"model": "tiny", "input": [pair]})
-    supported = direct["data"][0]["probs"][0]
-    assert score["claims"][0]["support"] == (1 if supported >= 0.5 else 0), (supported, score["claims"])
+    assert score["claims"][0]["support"] == expected(claim), score["claims"]
     [judgment] = score["judgments"]
     assert judgment["model"] == "tiny" and "entailment=supported" in judgment["template"], judgment
     long = f"<snippet id=S1>{'nineteen ' * 300}</snippet>"
     status, refused = scored(claim, long)
     assert (status, refused["reason"]) == (422, "judge_prompt_too_long"), refused
+    served, ratio = check_overload(served)
     check("classify", "--labels", ",".join(LABELS))
 finally:
     stop(served)
@@ -132,4 +193,6 @@ try:
     check("score")
 finally:
     stop(served)
-print("claims judged with /classify and /score; no number of a window that vLLM finds too long, nor of a vLLM that is gone")
+print(
+    f"verdicts; 64 callers at --max-num-seqs 2: all, in {ratio:.1f} times the time of vLLM alone; killed: no number"
+)
