@@ -117,7 +117,7 @@ const RECEIPT_COMMANDS: CommandGroup = {
 
 const RUNS_COMMANDS: CommandGroup = {
   name: 'runs',
-  summary: 'List, show, watch, export, import and delete the runs that a Worker has recorded.',
+  summary: 'List, show, watch, report, export, import and delete the runs that a Worker has recorded.',
   commands: [
     {
       name: 'runs list',
@@ -158,6 +158,11 @@ const RUNS_COMMANDS: CommandGroup = {
       name: 'runs digest',
       summary: 'Print one digest of an exported run, equal for every copy of the same run.',
       load: async () => (await import('./commands/runs/digest.ts')).digestCommand,
+    },
+    {
+      name: 'runs report',
+      summary: 'Write a run as one HTML page that needs no server, or as Markdown for a pull request.',
+      load: async () => (await import('./commands/runs/report.ts')).reportCommand,
     },
     {
       name: 'runs import',

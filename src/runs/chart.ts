@@ -1,5 +1,5 @@
 /**
- * Draws a sweep as an SVG: one small line chart per figure, stacked, over the values of the swept field. The SVG
+ * Draws a sweep, or the steps of a run, as an SVG: one small line chart per figure, stacked, over common values. The SVG
  * contains no script and no external reference, and follows the light or dark color scheme of the page that shows it.
  */
 import type { ReplayFigures, SweepValue } from './replay-report.ts';
@@ -26,23 +26,38 @@ const PANELS: readonly Panel[] = [
 
 /** Draws the chart of a sweep. Numeric values are placed to scale, other values at equal distances. */
 export function sweepChart(field: string, points: readonly ChartPoint[]): string {
-  const height = TOP + PANELS.length * (PANEL_HEIGHT + TITLE_ROOM) + BOTTOM;
-  const xs = placesOf(points.map(({ value }) => value));
-  const panels = PANELS.map(({ title, figure }, position) => {
+  const panels = PANELS.map(({ title, figure }) => ({ title, values: points.map(({ figures }) => figure(figures)) }));
+  const values = points.map(({ value }) => value);
+  return stackedCharts({ title: `Sweep of ${field}`, axis: field, values, panels });
+}
+
+/** `panels`: the title of each figure, and its value at each of `values`; `null` = undefined there. */
+export type StackedCharts = {
+  readonly title: string;
+  readonly axis: string;
+  readonly values: readonly SweepValue[];
+  readonly panels: readonly { readonly title: string; readonly values: readonly (number | null)[] }[];
+};
+
+/** Draws one small line chart per panel, stacked. */
+export function stackedCharts({ title, axis, values, panels }: StackedCharts): string {
+  const height = TOP + panels.length * (PANEL_HEIGHT + TITLE_ROOM) + BOTTOM;
+  const xs = placesOf(values);
+  const drawn = panels.map((one, position) => {
     const top = TOP + position * (PANEL_HEIGHT + TITLE_ROOM) + TITLE_ROOM;
     return panel(
-      title,
+      one.title,
       top,
-      points.map(({ figures }, at) => ({ x: xs[at] ?? LEFT, y: figure(figures) })),
+      one.values.map((y, at) => ({ x: xs[at] ?? LEFT, y })),
     );
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">`,
-    `<title>${escaped(`Sweep of ${field}`)}</title>`,
+    `<title>${escaped(title)}</title>`,
     STYLE,
-    `<text x="${LEFT}" y="22" class="name">${escaped(field)}</text>`,
-    ...panels,
-    ...labels(points, xs, height - BOTTOM + 20),
+    `<text x="${LEFT}" y="22" class="name">${escaped(axis)}</text>`,
+    ...drawn,
+    ...labels(values, xs, height - BOTTOM + 20),
     '</svg>',
   ].join('\n');
 }
@@ -99,10 +114,10 @@ function panel(title: string, top: number, places: readonly Place[]): string {
 }
 
 /** Labels the axis with as many values as fit; the last value always has a label. */
-function labels(points: readonly ChartPoint[], xs: readonly number[], y: number): string[] {
-  const every = Math.ceil(points.length / MOST_LABELS);
-  return points.flatMap(({ value }, position) => {
-    if ((points.length - 1 - position) % every !== 0) return [];
+function labels(values: readonly SweepValue[], xs: readonly number[], y: number): string[] {
+  const every = Math.ceil(values.length / MOST_LABELS);
+  return values.flatMap((value, position) => {
+    if ((values.length - 1 - position) % every !== 0) return [];
     return [
       `<text x="${(xs[position] ?? LEFT).toFixed(1)}" y="${y}" text-anchor="middle">${escaped(String(value))}</text>`,
     ];
@@ -113,6 +128,7 @@ function short(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
-function escaped(text: string): string {
+/** The text as content or attribute of HTML and SVG. */
+export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

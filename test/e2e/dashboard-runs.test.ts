@@ -1,10 +1,13 @@
 /** The pages of runs in Chromium: steps, rollouts, live runs, comparisons. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRollout } from '../../src/wire/runs.ts';
-import { audit, DESK, PHONE } from './dashboard-browser.ts';
+import { audit, DESK, PHONE, visit } from './dashboard-browser.ts';
 import { DashboardDeployment, example, KEY, requestOf, shoot } from './dashboard-deployment.ts';
-import { INSTALL_MS } from './processes.ts';
+import { INSTALL_MS, runCiteward } from './processes.ts';
 
 const RUN = 'recorded';
 /** Ids that need an escape in an address, or would be read as a part of it. */
@@ -322,6 +325,32 @@ it('says so where an address is of no page', async () => {
     await page.getByRole('main').getByRole('link', { name: 'Runs' }).click();
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
   });
+});
+
+it('is reported as one page that opens from disk without a network, and as Markdown', async () => {
+  const out = mkdtempSync(join(tmpdir(), 'citeward-report-test-'));
+  try {
+    const args = ['runs', 'report', RUN, '--out', out, '--markdown', '--url', deployment.worker.url];
+    const ended = await runCiteward({ args, env: { CITEWARD_KEY: KEY } });
+    expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining('report written')]);
+    expect(ended.stdout).toContain('`12 of 12 are those recorded`');
+    const digest = /Run digest `([0-9a-f]{64})`/u.exec(ended.stdout)?.[1] ?? 'none';
+    for (const look of [DESK, PHONE]) {
+      const { page, complaints } = await visit(deployment.browser, 'http://unused.invalid', look, null);
+      await page.context().setOffline(true);
+      await page.goto(pathToFileURL(join(out, 'index.html')).href);
+      await page.getByRole('heading', { level: 1, name: `Run ${RUN}` }).waitFor();
+      await page.getByRole('img', { name: 'Figures by step' }).waitFor();
+      await page.getByText(digest).waitFor();
+      expect(await page.locator('article mark').count()).toBeGreaterThan(10);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(complaints).toEqual([]);
+      await shoot(page, `report-${look.width}`);
+      await page.context().close();
+    }
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
 });
 
 describe('a comparison', () => {

@@ -1,6 +1,7 @@
 /** `citeward runs digest`: one SHA-256 of an exported run, which is equal for every copy of the same run. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../../src/digest.ts';
+import type { RowsOfGroup } from '../../../src/runs/replay-lines.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
@@ -26,18 +27,28 @@ async function run(flags: Flags): Promise<number> {
   if (path === undefined || more.length > 0)
     throw new UsageError(`expected one file of runs export: ${CITEWARD} runs digest RUN.jsonl`);
   const screen = new Screen(flags.isOn('no-color'));
-  const hash = createHash('sha256');
-  let rollouts = 0;
-  for await (const rows of groupsOfFile(path, undefined)) {
+  const digest = new RunDigest();
+  for await (const rows of groupsOfFile(path, undefined)) digest.add(rows);
+  await screen.result(digest.hex());
+  screen.message(countOf(digest.rollouts, 'rollout'), 'dim');
+  return EXIT_OK;
+}
+
+/** The digest of a run, from its groups in the order of the file. */
+export class RunDigest {
+  readonly #hash = createHash('sha256');
+  rollouts = 0;
+
+  add(rows: RowsOfGroup): void {
     for (const { step, group, sample, content, recipe, facts, judgments, reward, reason } of rows) {
-      hash.update(
-        `${canonicalJson({ step, group, sample, content, recipe, facts, judgments, reward, reason })}\n`,
-        'utf8',
-      );
-      rollouts++;
+      const counted = { step, group, sample, content, recipe, facts, judgments, reward, reason };
+      this.#hash.update(`${canonicalJson(counted)}\n`, 'utf8');
+      this.rollouts++;
     }
   }
-  await screen.result(hash.digest('hex'));
-  screen.message(countOf(rollouts, 'rollout'), 'dim');
-  return EXIT_OK;
+
+  /** Can be called once, at the end. */
+  hex(): string {
+    return this.#hash.digest('hex');
+  }
 }

@@ -96,7 +96,7 @@ async function runShow(flags: Flags): Promise<number> {
 }
 
 /** The pages of a run's steps. @param from the first step; `null` = all. */
-async function* runPages(runs: Client['runs'], id: string, from: number | null): AsyncGenerator<RunDetail> {
+export async function* runPages(runs: Client['runs'], id: string, from: number | null): AsyncGenerator<RunDetail> {
   let next = from;
   do {
     const page = await runs.retrieve(id, { limit: PAGE_SIZE, ...(next === null ? {} : { from_step: next }) });

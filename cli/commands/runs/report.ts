@@ -1,0 +1,138 @@
+/** `citeward runs report`: a run as one HTML page that needs no server, or as Markdown for a pull request. */
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import manifest from 'citeward/package.json' with { type: 'json' };
+import type { Client } from '../../../clients/typescript/client.ts';
+import { prepareGroup } from '../../../src/runs/replay-group.ts';
+import type { RunStep } from '../../../src/runs/summary.ts';
+import type { RunDetail, RunRollout } from '../../../src/wire/runs.ts';
+import type { Command, CommandSyntax } from '../../shared/command.ts';
+import { EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
+import type { Flags } from '../../shared/flags.ts';
+import { chunksOf, messageOf } from '../../shared/input.ts';
+import { groupsOfFile, recipesOfFile } from '../../shared/run-file.ts';
+import { Screen } from '../../shared/screen.ts';
+import { WORKER_FLAGS } from '../../shared/worker.ts';
+import { runErrorOf } from '../../shared/worker-failures.ts';
+import { RunDigest } from './digest.ts';
+import { connectForRuns, runIdOf } from './options.ts';
+import { reportPage } from './report-page.ts';
+import { type Ledger, type RunReport, reportMarkdown } from './report-text.ts';
+import { runPages } from './run.ts';
+
+const syntax: CommandSyntax = {
+  usage: ['runs report RUN --out DIR --url URL', 'runs report RUN --markdown --url URL'],
+  flags: [
+    { name: 'out', kind: 'text', value: 'DIR', help: 'Write the page there, as index.html; it replaces an older one.' },
+    { name: 'markdown', kind: 'switch', help: 'Print a short report as Markdown, for a comment of a pull request.' },
+    ...WORKER_FLAGS,
+  ],
+  details: [
+    'The page has charts, alerts, answers of the last step if the run keeps text, and the digests with which',
+    'others check the same run. It loads nothing: open it from disk, or attach it to a paper.',
+    'Exit code: 0 written, 1 the Worker refused or stopped answering, 2 wrong command line.',
+  ],
+};
+
+export const reportCommand: Command = { ...syntax, run };
+
+async function run(flags: Flags): Promise<number> {
+  const id = runIdOf(flags.positionals, 'report');
+  const directory = flags.text('out');
+  const isMarkdown = flags.isOn('markdown');
+  if (directory === null && !isMarkdown) throw new UsageError('expected --out DIR, --markdown, or both');
+  const screen = new Screen(flags.isOn('no-color'));
+  const client = await connectForRuns(flags, screen);
+  const report = await reportOf(client, id, directory !== null);
+  if (isMarkdown) for (const line of reportMarkdown(report)) await screen.result(line);
+  if (directory !== null) {
+    const path = join(directory, 'index.html');
+    try {
+      await mkdir(directory, { recursive: true });
+      await writeFile(path, reportPage(report));
+    } catch (error) {
+      throw new RunError(`cannot write ${path}: ${messageOf(error)}`);
+    }
+    screen.message(`report written to ${path}`, 'bold');
+  }
+  return EXIT_OK;
+}
+
+async function reportOf(client: Client, id: string, withAnswers: boolean): Promise<RunReport> {
+  const steps: RunStep[] = [];
+  let described: RunDetail | null = null;
+  for await (const page of runPages(client.runs, id, null)) {
+    described ??= page;
+    steps.push(...page.steps);
+  }
+  const alerts = await client.runs.alerts(id);
+  if (!alerts.ok) throw runErrorOf(alerts.failure);
+  if (described === null) throw new RunError(`the Worker gave no page of ${id}`);
+  return {
+    run: described,
+    steps,
+    alerts: alerts.body,
+    answers: withAnswers ? await answersOf(client, id, described.last_step) : [],
+    ledger: await ledgerOf(client, id),
+    version: manifest.version,
+  };
+}
+
+/** Answers of each end of the rewards that the page shows. */
+const ANSWERS_AT_EACH_END = 3;
+
+/** The rollouts of a step with the highest and the lowest rewards, with their text where the run keeps it. */
+async function answersOf({ runs }: Client, id: string, last: number | null): Promise<readonly RunRollout[]> {
+  const step = last ?? 'none';
+  let best: readonly RunRollout[] = [];
+  let worst: readonly RunRollout[] = [];
+  let after: string | null = null;
+  do {
+    const page = await runs.rollouts(id, { step, ...(after === null ? {} : { after }) });
+    if (!page.ok) throw runErrorOf(page.failure);
+    const scored = page.body.rollouts.filter(({ reward }) => reward !== null);
+    best = [...best, ...scored].sort(byReward).slice(0, ANSWERS_AT_EACH_END);
+    worst = [...worst, ...scored].sort(byReward).slice(-ANSWERS_AT_EACH_END);
+    after = page.body.next;
+  } while (after !== null);
+  const placed = new Map([...best, ...worst].map((one) => [JSON.stringify([one.group, one.sample]), one]));
+  const detailed = await Promise.all(
+    [...placed.values()].map(async ({ group, sample }) => {
+      const page = await runs.rollouts(id, { step, group, sample, detail: true, limit: 1 });
+      if (!page.ok) throw runErrorOf(page.failure);
+      return page.body.rollouts;
+    }),
+  );
+  return detailed.flat();
+}
+
+function byReward(one: RunRollout, other: RunRollout): number {
+  return (other.reward ?? 0) - (one.reward ?? 0);
+}
+
+/** Exports the run, and computes its digest and each reward again. */
+async function ledgerOf({ runs }: Client, id: string): Promise<Ledger> {
+  const opened = await runs.export(id);
+  if (!opened.ok) throw runErrorOf(opened.failure);
+  const folder = await mkdtemp(join(tmpdir(), 'citeward-report-'));
+  try {
+    const path = join(folder, 'run.jsonl');
+    await pipeline(
+      chunksOf(opened.body, () => undefined),
+      createWriteStream(path),
+    );
+    const { recipes } = await recipesOfFile(path);
+    const digest = new RunDigest();
+    const recomputed = { equal: 0, alone: 0, different: 0 };
+    for await (const rows of groupsOfFile(path, undefined)) {
+      digest.add(rows);
+      for (const recorded of prepareGroup(rows, recipes).recorded) recomputed[recorded]++;
+    }
+    return { rollouts: digest.rollouts, digest: digest.hex(), recomputed };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
