@@ -3,9 +3,9 @@
  * start of the sentence or the end of the run before. Markers right after a full stop belong to the sentence that it
  * ends. A run without text before it makes an empty claim. Markers in code, and behind a backslash, are text (code.ts).
  */
-import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
+import { hasContent, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
-import { type Span, trimSpan, withBlanks } from '../text/span.ts';
+import { isBlank, type Span, trimSpan, withBlanks } from '../text/span.ts';
 import { type IdsSpan, readIds } from './cited-ids.ts';
 import { citedText } from './cited-text.ts';
 import { withoutCode } from './code.ts';
@@ -124,8 +124,7 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
 
 /** Returns whether a marker holds nothing but white space. */
 export function isBlankSpan(text: string, { start, end }: Span): boolean {
-  const span = trimSpan(text, start, end);
-  return span.start === span.end;
+  return isBlank(text.slice(start, end));
 }
 
 // Results of `markerEnd` that are no offset.
@@ -232,14 +231,9 @@ function isYearAt(text: string, { start, end }: Span): boolean {
   return end - start <= MAX_YEAR_CHARS && YEAR.test(text.slice(start, end));
 }
 
-function isWordWithDigit(text: string, span: Span): boolean {
-  let digit = false;
-  for (let i = span.start; i < span.end; i++) {
-    const code = text.charCodeAt(i);
-    if (isSpace(code)) return false;
-    if (isAsciiDigit(code)) digit = true;
-  }
-  return digit && isLetterOrDigit(text.charCodeAt(span.start));
+function isWordWithDigit(text: string, { start, end }: Span): boolean {
+  const word = text.slice(start, end);
+  return !/\s/.test(word) && /\d/.test(word) && isLetterOrDigit(word.charCodeAt(0));
 }
 
 /** Whether only spaces and separators of ids are between two marks of one line. */

@@ -2,7 +2,7 @@
  * Finds ids that stand in the text of an answer instead of in a citation: `… in 1937 (S1).`, `Sources: 1, 2`, and ids
  * that look like those of the sources but are none of them. They cite nothing, so they earn nothing.
  */
-import { isAsciiDigit, isAsciiLetter, isLetterOrDigit, isSpace, LESS_THAN, SLASH } from '../text/characters.ts';
+import { isAsciiDigit, isAsciiLetter, isLetterOrDigit, isSpace, LESS_THAN } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
 import { withoutCode } from './code.ts';
 import { idRecogniser, MAX_ID_CHARS } from './id-forms.ts';
@@ -113,7 +113,7 @@ export function idsInProse(
 const MAX_URL_CHARS = 2048;
 
 /** A word for a source before its number. It has at most 14 UTF-16 code units with what is around it. */
-const NAMED = /(?:^|[^a-z])(?:source|doc|document|snippet|passage|citation|reference|quelle)s? #?$/i;
+const NAMED = /\b(?:source|doc|document|snippet|passage|citation|reference)s? #?$/i;
 
 function isMarkedOrNamed(text: string, span: Span): boolean {
   return isMarked(text, span) || NAMED.test(text.slice(Math.max(0, span.start - 14), span.start));
@@ -208,8 +208,7 @@ export function proseOf(answer: Span, claims: readonly Claim[], references: read
 
 /** Whether `<` begins a tag. */
 function beginsTag(text: string, at: number): boolean {
-  const first = text.charCodeAt(at + 1);
-  return first === SLASH || isAsciiLetter(first);
+  return /[/a-z]/i.test(text.charAt(at + 1));
 }
 
 /** Letters, digits and what joins them in ids. */
@@ -219,7 +218,5 @@ function isWordPart(code: number): boolean {
 
 /** Without marks at the end: `S1:` and `S1-` are `S1`. */
 function trimmedEnd(text: string, start: number, end: number): number {
-  let at = end;
-  while (at > start && !isAsciiLetter(text.charCodeAt(at - 1)) && !isAsciiDigit(text.charCodeAt(at - 1))) at--;
-  return at;
+  return start + text.slice(start, end).replace(/[^a-z0-9]+$/i, '').length;
 }
