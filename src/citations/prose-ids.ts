@@ -113,7 +113,7 @@ export function idsInProse(
 const MAX_URL_CHARS = 2048;
 
 /** A word for a source before its number. It has at most 14 UTF-16 code units with what is around it. */
-const NAMED = /\b(?:source|doc|document|snippet|passage|citation|reference)s? #?$/i;
+const NAMED = /\b(?:source|doc|document|snippet|citation|reference)s? #?$/i;
 
 function isMarkedOrNamed(text: string, span: Span): boolean {
   return isMarked(text, span) || NAMED.test(text.slice(Math.max(0, span.start - 14), span.start));

@@ -23,7 +23,7 @@ const PLACE = new RegExp(
 const LINES = /^L[\dL\u2010-\u2014\u2212\u301c\uff5e-]+$/;
 /** A word that names a source before its id; in scripts without spaces also right before it. */
 const NAMED = new RegExp(
-  '^(?:(?:sources?|doc|documents?|ref|reference|citation|cite|snippet|passage|chunk|context|result|quelle|id|web|file)' +
+  '^(?:(?:sources?|doc|documents?|ref|reference|citation|cite|snippet|passage|chunk|context|result|quelle|id|web)' +
     '[\\s.:：#№]+|(?:[#№^]|来源|引用|文档|资料|出典|출처)[\\s.:：#№]*)',
   'i',
 );
