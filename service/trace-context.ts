@@ -17,7 +17,7 @@ export type Trace = {
   /** The caller's `tracestate`, passed on unchanged; `null` = none. */
   readonly state: string | null;
   /** The Worker began the trace, so nobody has the span `span_id`. */
-  readonly begun?: true;
+  readonly isNew?: true;
 };
 
 /** A span of the Worker's own. */
@@ -49,7 +49,7 @@ export function receivedTrace(traceparent: string | null | undefined, tracestate
     !(version === '00' && more !== undefined) &&
     !NO_TRACE.test(trace_id) &&
     !NO_TRACE.test(parent);
-  if (!isValid) return { trace_id: randomHex(32), span_id: randomHex(16), flags: '00', state: null, begun: true };
+  if (!isValid) return { trace_id: randomHex(32), span_id: randomHex(16), flags: '00', state: null, isNew: true };
   const state = TRACESTATE.test(tracestate ?? '') ? (tracestate ?? null) : null;
   // Of the flags only "sampled" is defined in version 00.
   const sampled = (Number.parseInt(flags, 16) & 1) === 1;
@@ -57,8 +57,8 @@ export function receivedTrace(traceparent: string | null | undefined, tracestate
 }
 
 /** Begins a span in a trace. Traces that the Worker began are sampled: the collector decides what it keeps. */
-export function beginSpan({ begun, ...trace }: Trace): Span {
-  const parent = begun === true ? { flags: '01', parent_id: null } : { parent_id: trace.span_id };
+export function beginSpan({ isNew, ...trace }: Trace): Span {
+  const parent = isNew === true ? { flags: '01', parent_id: null } : { parent_id: trace.span_id };
   return { ...trace, ...parent, span_id: randomHex(16), began_ms: Date.now() };
 }
 

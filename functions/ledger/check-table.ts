@@ -18,8 +18,8 @@ export class CheckTable {
   }
 
   /**
-   * Stores a check in place of an earlier one of its rule, judge and step. An audit and a risk are
-   * of all steps, so they take the place of every earlier one of their judge. The oldest checks beyond MAX_JUDGE_CHECKS go.
+   * Stores a check in place of an earlier one of its rule, judge and step. An audit and a risk cover the whole run, so
+   * each replaces every earlier one of its judge. Drops the oldest checks beyond MAX_JUDGE_CHECKS.
    */
   add(check: JudgeCheck, at: number): void {
     // Runs that began before the table was introduced lack it.

@@ -1,6 +1,7 @@
 /**
- * Spans of requests, judge calls and tasks of batches. With the setting LOG_SPANS each is a line of the log when it
- * ends; `citeward serve` sets it and sends the lines to a collector (serve/span-export.ts). Cloudflare makes its own.
+ * Spans of requests, judge calls and tasks of batches. With LOG_SPANS=true each span is one line of the log, written
+ * when it ends. `citeward serve` sets this and sends the lines to a collector. On Cloudflare, the platform records spans
+ * itself.
  */
 import { beginSpan, inTrace, type Trace } from '../../service/trace-context.ts';
 import type { Judge } from '../../src/judgments/judge.ts';

@@ -17,7 +17,9 @@ export const LEXICAL_IDENTITY: JudgeIdentity = {
   sampling: null,
 };
 
-/** Of the question which claims the sources contradict. */
+/**
+ * The identity for citations that also ask which claims the sources contradict: these judgments have keys of their own.
+ */
 const CONTRADICTION_IDENTITY: JudgeIdentity = { ...LEXICAL_IDENTITY, template: `${LEXICAL_JUDGE_MODEL} contradiction` };
 
 /**

@@ -3,13 +3,15 @@
  * one question) with replacement. Davison and Hinkley, "Bootstrap Methods and their Application" (1997), section 3.8;
  * the 95 % interval is the percentile interval. Equal input and seed give equal numbers.
  */
+import type { Estimate } from '../runs/judge-check-schema.ts';
 
 /** Resamples of each interval. */
 export const RESAMPLES = 2_000;
 
 /** An interval is undefined if the statistic is undefined in more than this share of the resamples. */
 const MAX_UNDEFINED_SHARE = 0.05;
-const TAIL = 0.025;
+/** Part of each tail outside a 95 % interval. */
+export const TAIL = 0.025;
 
 /** Lower and upper end. */
 export type Interval = readonly [number, number];
@@ -46,14 +48,20 @@ export function clusterBootstrap(
     if (value !== null) values.push(value);
   }
   if (values.length < RESAMPLES * (1 - MAX_UNDEFINED_SHARE)) return UNDEFINED;
-  values.sort((a, b) => a - b);
-  const at = (share: number): number => values[Math.round(share * (values.length - 1))] ?? Number.NaN;
+  const { low, high } = percentiles(values);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { interval: [at(TAIL), at(1 - TAIL)], standard_error: Math.sqrt(squares / (values.length - 1)) };
+  return { interval: [low, high], standard_error: Math.sqrt(squares / (values.length - 1)) };
 }
 
 const UNDEFINED: Bootstrapped = { interval: null, standard_error: null };
+
+/** The median and the 95 % percentile interval of values, at least one. */
+export function percentiles(values: readonly number[]): Estimate {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
+  return { share: at(0.5), low: at(TAIL), high: at(1 - TAIL) };
+}
 
 /** Mulberry32 (public domain, T. Ettinger): numbers in [0, 1); equal seeds give equal numbers. */
 export function randomOf(seed: number): () => number {

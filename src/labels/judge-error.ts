@@ -1,10 +1,10 @@
 /**
- * The error of a judge, measured on labelled rows: how often it gives which verdict for which label. From it and the
- * verdicts of a run follow what the labels of the run may be, and how often they are yes.
+ * Measures how often a judge gives which verdict for which label, and infers from it the labels behind a run's
+ * verdicts.
  */
 import { type AgreementTable, dichotomised } from '../judgments/rater-agreement.ts';
 import type { Estimate } from '../runs/judge-check-schema.ts';
-import type { Interval } from './cluster-bootstrap.ts';
+import { type Interval, percentiles } from './cluster-bootstrap.ts';
 
 /** What `judge check` found about one kind of rows. */
 export type MeasuredError = {
@@ -26,7 +26,6 @@ export function isShown({ interval }: Pick<MeasuredError, 'interval'>): boolean 
 }
 
 const DRAWS_OF_RATE = 2_000;
-const TAIL = 0.025;
 
 /**
  * The share of yes labels behind a share p of yes verdicts (Rogan and Gladen, American Journal of Epidemiology 107
@@ -58,13 +57,6 @@ export function correctedRate(error: MeasuredError, verdicts: readonly number[],
     return rate(p, passes, finds);
   });
   return { ...percentiles(draws), share: rate(yes, passed / (no + passed), found / (missed + found)) };
-}
-
-/** The median and the 95 % percentile interval of values, at least one. */
-export function percentiles(values: readonly number[]): Estimate {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
-  return { share: at(0.5), low: at(TAIL), high: at(1 - TAIL) };
 }
 
 /**

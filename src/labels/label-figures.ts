@@ -12,7 +12,7 @@ import {
   PairCounter,
   weightedKappa,
 } from '../judgments/rater-agreement.ts';
-import { clusterBootstrap, type Interval } from './cluster-bootstrap.ts';
+import { clusterBootstrap, type Interval, TAIL } from './cluster-bootstrap.ts';
 import { type LabelKind, LEVELS } from './labelled-row.ts';
 
 /** What the figures read of a labelled row. */
@@ -120,9 +120,6 @@ function intervalOfBalanced(clusters: readonly (readonly number[])[], seed: numb
   }
   return [(no[0] + yes[0]) / 2, (no[1] + yes[1]) / 2];
 }
-
-/** Part of each tail outside a 95 % interval. */
-const TAIL = 0.025;
 
 /**
  * The exact binomial interval (Clopper and Pearson, Biometrika 26 (1934) 404-413) of a share that is 0 or 1, with

@@ -1,7 +1,7 @@
 /**
- * What a judge's errors may have done to a run: how many signs of advantages. The labels behind the recorded verdicts
- * are drawn many times from what labelled rows tell about the judge, and each group is scored again with the drawn
- * labels as verdicts.
+ * Estimates how many advantages of a run have another sign because of the judge's errors. The labels behind the
+ * recorded verdicts are drawn many times from what labelled rows tell about the judge, and each group is scored again
+ * with the drawn labels as verdicts.
  *
  *     labelled rows -> P(verdict | label)      drawn                       \
  *     verdicts of the run -> share of labels   likeliest under the draw    -> P(label | verdict) -> labels -> advantages
@@ -15,7 +15,7 @@ import type { Estimate, RiskCheck } from '../runs/judge-check-schema.ts';
 import { type PreparedGroup, prepareGroup, replayPrepared } from '../runs/replay-group.ts';
 import type { RowsOfGroup } from '../runs/replay-lines.ts';
 import type { LedgerRow } from '../runs/row.ts';
-import { randomOf } from './cluster-bootstrap.ts';
+import { percentiles, randomOf } from './cluster-bootstrap.ts';
 import {
   correctedRate,
   drawnConfusion,
@@ -25,7 +25,6 @@ import {
   isShown,
   labelsBehind,
   type MeasuredError,
-  percentiles,
   type Random,
 } from './judge-error.ts';
 import { type LabelKind, LEVELS } from './labelled-row.ts';

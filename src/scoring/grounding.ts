@@ -64,7 +64,8 @@ export function groundingProblem({ text, sources }: GroundingRequest): Pick<Inpu
     for (const source of sources) compared += comparedChars(sentence, source);
   }
   if (compared <= MAX_COMPARED_CHARS) return null;
-  return { message: `sentences times sources are ${compared} characters; expected at most ${MAX_COMPARED_CHARS}` };
+  const size = `comparing each sentence with each source takes ${compared} characters`;
+  return { message: `${size}; expected at most ${MAX_COMPARED_CHARS}: send fewer sentences or shorter sources` };
 }
 
 /** Checks a text that is within the limits. Expected failures are results; a rejection is a bug. */
