@@ -117,7 +117,7 @@ const RECEIPT_COMMANDS: CommandGroup = {
 
 const RUNS_COMMANDS: CommandGroup = {
   name: 'runs',
-  summary: 'List, show, watch, report, export, import and delete the runs that a Worker has recorded.',
+  summary: 'List, show, watch, report, export, import and delete the runs of a Worker.',
   commands: [
     {
       name: 'runs list',

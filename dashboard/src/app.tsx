@@ -4,7 +4,6 @@ import { EmptyState } from './display/empty-state.tsx';
 import { Header } from './navigation/header.tsx';
 import { LazyPage } from './navigation/lazy-page.tsx';
 import { hrefOf, PAGE_NAMES, type Route, useRoute } from './navigation/route.ts';
-import { PlaygroundPage } from './playground/playground-page.tsx';
 import { SettingsDialog } from './settings/settings-dialog.tsx';
 
 export function App() {
@@ -31,6 +30,7 @@ const batchesPage = async () => (await import('./batches/batches-page.tsx')).Bat
 const comparePage = async () => (await import('./compare/compare-page.tsx')).ComparePage;
 const apiPage = async () => (await import('./docs/docs-page.tsx')).DocsPage;
 const labelPage = async () => (await import('./label/label-page.tsx')).LabelPage;
+const playgroundPage = async () => (await import('./playground/playground-page.tsx')).PlaygroundPage;
 const probePage = async () => (await import('./probe/probe-page.tsx')).ProbePage;
 const replayPage = async () => (await import('./replay/replay-page.tsx')).ReplayPage;
 const rubricsPage = async () => (await import('./rubrics/rubrics-page.tsx')).RubricsPage;
@@ -39,7 +39,7 @@ const runsPage = async () => (await import('./runs/runs-page.tsx')).RunsPage;
 function Page({ route: { page, path, query } }: { route: Route }) {
   switch (page) {
     case 'playground':
-      return <PlaygroundPage example={path[0] ?? ''} />;
+      return <LazyPage key={page} load={playgroundPage} props={{ example: path[0] ?? '' }} />;
     case 'runs':
       // A step is a number or `none`.
       if (path[1] === 'rubrics') {

@@ -1,4 +1,4 @@
-/** Loads the script of a page on first visit, so that the playground does not wait for charts and schemas. */
+/** Loads the script of a page on first visit, so that no page waits for the scripts of another one. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
