@@ -94,7 +94,7 @@ export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
 };
 
 /** One per isolate, which all its Durable Objects share: it bounds the memory of the sources that are kept. */
-const readSources = createSourceReader(RECENT_SOURCES);
+export const readSources = createSourceReader(RECENT_SOURCES);
 
 /** One per isolate: it parses the settings once, and backends remember their last failures per settings object. */
 const readSettings = createSettingsReader(reportSettings);

@@ -1,5 +1,5 @@
 /** Criteria for a question, written by a judge of the caller: what `POST /v1/rubrics` does, without a server. */
-import { parseSources, type SourceInput } from '../src/citations/sources.ts';
+import { sourcesOf, type SourceInput } from '../src/citations/sources.ts';
 import { problemsOfIssues } from '../src/input-problem.ts';
 import type { Judge } from '../src/judgments/judge.ts';
 import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
@@ -85,7 +85,7 @@ export async function makeRubrics(
   const fields = { ...input, judgments, replicate };
   const request = makeRubricsRequestSchema.safeParse(fields);
   if (!request.success) throw new InputError(problemsOfIssues(request.error.issues, fields));
-  const made = await make(rubricsToMake(request.data, parseSources), {
+  const made = await make(rubricsToMake(request.data, sourcesOf), {
     judge: { ok: true, judge },
     store,
     mode: judgments,

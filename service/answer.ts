@@ -4,6 +4,7 @@
  */
 import type * as z from 'zod';
 import { grammarsOf, type PossibleGrammars } from '../src/citations/answer-limits.ts';
+import type { SourceReader } from '../src/citations/recent-sources.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../src/generation/refine.ts';
 import { type InputProblem, problemsOfIssues } from '../src/input-problem.ts';
 import type { ObtainedJudgment } from '../src/judgments/obtain.ts';
@@ -75,6 +76,8 @@ export type Answering = {
    */
   readonly lastTry: boolean;
   readonly room?: AnswerRoom;
+  /** Reads the sources of `/v1/verify`, which needs no ports. Default: each time anew. */
+  readonly readSources?: SourceReader;
   /** The query of `/v1/verify`. Default: lexical evidence. */
   readonly verifying?: z.output<typeof verifyQuerySchema>;
   /** Limits the generation of `/v1/refine`. Default: the deadline of a stream, and a caller who stays. */
@@ -165,7 +168,7 @@ const ANSWERS: { readonly [R in BatchEndpoint]: AnswerOf<RouteReplies[R]> } = {
       return refused(invalidAt(['offsets'], 'give offsets in the query or in the body, not in both').error);
     }
     return within(how, [verifiedResponse(request)], 'any', async () => {
-      const result = verifyRequested(request, evidence, offsets);
+      const result = verifyRequested(request, evidence, offsets, how.readSources);
       return {
         ...NOTHING_NOTED,
         result: result.ok ? { ok: true, value: result.verification } : invalid(result.problems),

@@ -111,7 +111,7 @@ export type JudgeWait = {
 };
 
 export type ScoringPlatform = {
-  /** Reads tool output, and keeps what the isolate read last. */
+  /** Reads sources, and keeps what the isolate read last. */
   readonly readSources: SourceReader;
   readonly backends: Backends;
   readonly judgments: JudgmentStore;

@@ -202,7 +202,8 @@ async function answerLine(
     return { ok: false, error: { reason: 'scope_missing', scope, needed_by: `Line ${line}, ${needed_by},` } };
   }
   try {
-    return (await answer(batch.endpoint, body, () => platform, { lastTry, room })).result;
+    return (await answer(batch.endpoint, body, () => platform, { lastTry, room, readSources: platform.readSources }))
+      .result;
   } catch (error) {
     console.error(JSON.stringify({ event: 'batch_line_failed', batch: batch.id, line, ...describeError(error) }));
     return { ok: false, error: failureOf(error) };

@@ -4,6 +4,7 @@ import { type Answering, answer, type RouteReplies } from '../../service/answer.
 import { RequestError } from '../../service/failures.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import { isolateCounts } from '../metrics/counts.ts';
+import { readSources } from '../platform.ts';
 import { admitAnswers, readJson } from './body.ts';
 import { type Context, platformOf } from './context.ts';
 
@@ -16,6 +17,7 @@ export async function answered<R extends BatchEndpoint>(
   const { body = await readJson(c, z.unknown()), ...others } = how;
   const { result, timings, rewards, storeProblems } = await answer(route, body, () => platformOf(c), {
     ...others,
+    readSources,
     lastTry: true,
     async room(responses, grammars) {
       await admitAnswers(c, responses, { grammars });

@@ -90,7 +90,11 @@ export function createMemoryHost({
   return {
     ports,
     async answer(route, body, how = {}) {
-      const { result } = await answer(route, body, () => ports, { ...how, lastTry: true });
+      const { result } = await answer(route, body, () => ports, {
+        readSources: ports.readSources,
+        ...how,
+        lastTry: true,
+      });
       return result;
     },
     figures: () => ({ calls: desk.calls, stored }),

@@ -1,28 +1,31 @@
 /**
- * Parses tool output once for all rollouts of a prompt. The samples of a group share their tool output and often arrive
- * in requests of their own; with the set they share its tokens and digests too, which cost more than the scoring itself.
+ * Reads sources once for all rollouts of a prompt. The samples of a group share their sources and often arrive in
+ * requests of their own; with the set they share its tokens and digests too, which cost more than the scoring itself.
  */
 import { createRecentlyUsed, type RecentLimits } from '../recently-used.ts';
-import { parseSources } from './sources.ts';
+import { sourcesOf } from './sources.ts';
 import type { SourceSet } from './types.ts';
 
-/** Reads the sources in tool output, like `parseSources`. */
-export type SourceReader = (toolOutput: string) => SourceSet;
+/** Reads the sources of a rollout, like `sourcesOf`. */
+export type SourceReader = typeof sourcesOf;
 
 /**
- * Tool outputs that one isolate keeps, and their size in UTF-16 code units. With its tokens a unit takes about 4 bytes,
- * at most 14.
+ * Source sets that one isolate keeps, and the size of their texts in UTF-16 code units. With its tokens a unit takes
+ * about 4 bytes, at most 14; that of a list, whose JSON is its key, up to 2 more.
  */
 export const RECENT_SOURCES: RecentLimits = { entries: 256, size: 2 * 1024 * 1024 };
 
-/** Creates a reader that returns one set for equal texts while it keeps them. */
+/** Creates a reader that returns one set for equal sources while it keeps them. */
 export function createSourceReader(limits: RecentLimits): SourceReader {
-  const recent = createRecentlyUsed<SourceSet>(limits);
-  return (toolOutput) => {
-    const known = recent.get(toolOutput);
-    if (known !== undefined) return known;
-    const sources = parseSources(toolOutput);
-    recent.add(toolOutput, sources, toolOutput.length);
-    return sources;
+  const recent = createRecentlyUsed<{ readonly isList: boolean; readonly set: SourceSet }>(limits);
+  return (given) => {
+    const isList = 'sources' in given;
+    const key = isList ? JSON.stringify(given.sources) : given.tool_output;
+    const known = recent.get(key);
+    // A tool output may be the JSON of a list, which has other sources.
+    if (known?.isList === isList) return known.set;
+    const set = sourcesOf(given);
+    recent.add(key, { isList, set }, key.length);
+    return set;
   };
 }

@@ -57,7 +57,7 @@ const ROWS_AT_ONCE = 4;
  * Measures the answers of a plan. The deadline of the options spans all rows: answers without a judgment by then are
  * unscored. Problems name the row (`rows[2].question`).
  *
- * @param readSources reads tool output; default `parseSources`.
+ * @param readSources reads sources; default `sourcesOf`.
  */
 export async function measureProbe(
   { rows, recipe }: ProbePlan,

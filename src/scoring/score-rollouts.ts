@@ -10,7 +10,7 @@
 import { citedAnswerReport } from '../citations/formats/report.ts';
 import { validatedAnswer } from '../citations/formats/requested-answer.ts';
 import type { SourceReader } from '../citations/recent-sources.ts';
-import { parseSources, sourcesFromList } from '../citations/sources.ts';
+import { sourcesOf } from '../citations/sources.ts';
 import type { SourceSet } from '../citations/types.ts';
 import { BUILT_IN, type Composers } from '../families/composers.ts';
 import { type BuiltInTypes, familyOf, planRollout } from '../families/registry.ts';
@@ -76,7 +76,7 @@ export type ScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
   /** Signs a receipt for the reply; absent = no receipt. */
   readonly receiptIssuer?: Issuer;
   readonly whenMissing?: WhenMissing;
-  /** Reads tool output; default `parseSources`. */
+  /** Reads sources; default `sourcesOf`. */
   readonly readSources?: SourceReader;
 };
 
@@ -88,7 +88,7 @@ type GroupScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
   /** Signs a receipt for each reply; absent = no receipts. */
   readonly receiptIssuer?: Issuer;
   readonly whenMissing?: WhenMissing;
-  /** Reads tool output; default `parseSources`. */
+  /** Reads sources; default `sourcesOf`. */
   readonly readSources?: SourceReader;
 };
 
@@ -144,7 +144,7 @@ export async function scoreRolloutBy<T extends FamilyTypes>(
   request: ScoringRequest<T>,
   options: ObtainOptions,
 ): Promise<ScoringResult<T>> {
-  const { recipe, rollout, plan, whenMissing = 'refuse', readSources = parseSources } = request;
+  const { recipe, rollout, plan, whenMissing = 'refuse', readSources = sourcesOf } = request;
   const sources = givenSources(rollout, readSources);
   const planned = rules.plan(rollout, recipe.recipe, {
     ...plan,
@@ -236,7 +236,7 @@ async function obtainStages<T extends FamilyTypes>(
 /** One plan for each rollout, in order. */
 function planGroup<T extends FamilyTypes>(
   rules: ScoringRules<T>,
-  { rollouts, recipe, plan, readSources = parseSources }: GroupScoringRequest<T>,
+  { rollouts, recipe, plan, readSources = sourcesOf }: GroupScoringRequest<T>,
   options: ObtainOptions,
 ): Result<RolloutPlan<T>[], readonly InputProblem[]> {
   // Samples with the same given sources share one set. Those that come as messages have their own tool results.
@@ -279,8 +279,8 @@ function groupSourcesProblem(
 
 /** The parsed sources that the request gives for a rollout; `null` = it gives none. */
 function givenSources({ tool_output, sources }: Rollout, readSources: SourceReader): SourceSet | null {
-  if (tool_output !== undefined) return readSources(tool_output);
-  return sources === undefined ? null : sourcesFromList(sources);
+  if (tool_output !== undefined) return readSources({ tool_output });
+  return sources === undefined ? null : readSources({ sources });
 }
 
 const SAMPLE_FIELDS: ReadonlySet<unknown> = new Set([

@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { readBlocks } from '../citations/blocks.ts';
 import type { SourceReader } from '../citations/recent-sources.ts';
-import { sourcesFromList } from '../citations/sources.ts';
 import {
   checkMessages,
   criterionInputSchema,
@@ -106,7 +105,7 @@ export function requestedComparison(request: CompareRequest, readSources: Source
   return {
     question,
     criteria: criteria.map((one) => (typeof one === 'string' ? { description: one } : one)),
-    sources: tool_output === undefined ? sourcesFromList(sources) : readSources(tool_output),
+    sources: readSources(origin),
     answers: responses.map((sample) =>
       judgedText(typeof sample === 'string' ? sample : sampleOf(origin, sample).response),
     ),

@@ -1,7 +1,6 @@
 /** `POST /v1/rubrics`: a model writes criteria for a question. */
 import * as z from 'zod';
 import type { SourceReader } from '../citations/recent-sources.ts';
-import { sourcesFromList } from '../citations/sources.ts';
 import { judgedSources } from '../family/judged-sources.ts';
 import {
   criterionInputSchema,
@@ -73,7 +72,7 @@ export function rubricsToMake(request: MakeRubricsRequest, readSources: SourceRe
   const { question, tool_output, sources = [], reference = null, responses, reads, existing, most } = request;
   return {
     question,
-    sources: judgedSources(tool_output === undefined ? sourcesFromList(sources) : readSources(tool_output)),
+    sources: judgedSources(readSources(tool_output === undefined ? { sources } : { tool_output })),
     reference,
     responses: reads === 'answer' ? responses.map(judgedText) : responses,
     existing: (['persistent', 'active', 'inactive'] as const).flatMap((state) =>

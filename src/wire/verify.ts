@@ -17,6 +17,7 @@ import { validatedAnswer } from '../citations/formats/requested-answer.ts';
 import { GRAMMAR_NAMES } from '../citations/grammars.ts';
 import { type OffsetUnit, withOffsets } from '../citations/offset-units.ts';
 import { parseResponse, sizeProblems } from '../citations/parse.ts';
+import type { SourceReader } from '../citations/recent-sources.ts';
 import { type SourceInput, sourcesOf } from '../citations/sources.ts';
 import { describeResponse, type Verification } from '../citations/verify.ts';
 import {
@@ -185,17 +186,21 @@ type VerificationResult =
 /**
  * Verifies a validated request; shared by the route, batches and the command line.
  * @param offsets the unit of all offsets in the texts as sent.
+ * @param readSources reads sources that evidence is gathered from.
  */
 export function verifyRequested(
   request: VerifyRequest,
   evidence: 'none' | 'lexical',
   offsets: OffsetUnit = request.offsets ?? 'utf16',
+  readSources: SourceReader = sourcesOf,
 ): VerificationResult {
   const { grammar, answer, mode, citations, question, tool_output } = request;
   const response = verifiedResponse(request);
   const converted = validatedAnswer(request);
   const carried = converted?.sources ?? null;
-  const sources = sourcesOf(carried === null ? rolloutSources(request) : { sources: carried });
+  // Without evidence the sources are read faster than they are found again.
+  const read = evidence === 'none' ? sourcesOf : readSources;
+  const sources = read(carried === null ? rolloutSources(request) : { sources: carried });
   const parsed = parseResponse(response, sources, { grammar, ...(answer === undefined ? {} : { answer }) });
   const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
   if (problems.length > 0) return { ok: false, problems };
