@@ -1,5 +1,5 @@
 /** Criteria for a question, written by a judge of the caller: what `POST /v1/rubrics` does, without a server. */
-import { sourcesOf, type SourceInput } from '../src/citations/sources.ts';
+import { type SourceInput, sourcesOf } from '../src/citations/sources.ts';
 import { problemsOfIssues } from '../src/input-problem.ts';
 import type { Judge } from '../src/judgments/judge.ts';
 import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';

@@ -45,8 +45,10 @@ type SampleOf = Pick<DetailedRollout, 'sample' | 'reward'>;
 
 /** Two samples of one group, which the reader chooses; at first those with the highest and the lowest reward. */
 export function GroupPair({ place, samples }: { place: Omit<RolloutPlace, 'sample'>; samples: readonly SampleOf[] }) {
-  const byReward = samples.toSorted((one, other) => (other.reward ?? -Infinity) - (one.reward ?? -Infinity));
-  const [chosen, setChosen] = useState({ one: byReward[0]?.sample ?? '', other: byReward.at(-1)?.sample ?? '' });
+  const [chosen, setChosen] = useState(() => {
+    const byReward = extremesFirst(samples);
+    return { one: byReward[0]?.sample ?? '', other: byReward.at(-1)?.sample ?? '' };
+  });
   const sideOf = (sample: string): PairSide => ({ title: `Sample ${sample}`, place: { ...place, sample } });
   const choice = (side: 'one' | 'other', label: string) => (
     <label class="inline-field">
@@ -69,6 +71,12 @@ export function GroupPair({ place, samples }: { place: Omit<RolloutPlace, 'sampl
   );
 }
 
+/** The scored samples, the highest reward first; all samples as they are if fewer than two are scored. */
+function extremesFirst(samples: readonly SampleOf[]): readonly SampleOf[] {
+  const scored = samples.flatMap(({ sample, reward }) => (reward === null ? [] : [{ sample, reward }]));
+  return scored.length < 2 ? samples : scored.sort((one, other) => other.reward - one.reward);
+}
+
 type PairProps = { sides: readonly [PairSide, PairSide]; rollouts: readonly [DetailedRollout, DetailedRollout] };
 
 function Pair({ sides, rollouts }: PairProps) {
@@ -76,6 +84,8 @@ function Pair({ sides, rollouts }: PairProps) {
   const rewards = sides.map(({ reward }, n) => (reward === undefined ? rollouts[n]?.reward : reward) ?? null);
   const rows = [
     { name: 'reward', cells: rewards.map((reward) => (reward === null ? 'not scored' : columnText(reward))) },
+    // The recorded components do not explain a replayed reward.
+    ...(sides.some(({ reward }) => reward !== undefined) ? [] : read.components),
     ...read.rows,
   ];
   return (
@@ -93,8 +103,8 @@ function Pair({ sides, rollouts }: PairProps) {
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ name, cells }) => (
-              <tr key={name}>
+            {rows.map(({ name, cells }, n) => (
+              <tr key={n}>
                 <th scope="row">{name}</th>
                 {cells.map((cell, n) => (
                   <td key={n}>{cell}</td>
@@ -142,8 +152,12 @@ function readPair(rollouts: readonly [DetailedRollout, DetailedRollout]) {
     name: `claims: ${SUPPORT_NAMES[support].toLowerCase()}`,
     values: read.map((answer) => answer?.states.filter((state) => state.support === support).length),
   })).map(({ name, values: [left, right] }) => rowOf(name, left, right));
-  const rows = [...componentRows(rollouts), ...criterionRows(rollouts), ...supports, ...findingRows(rollouts)];
-  return { answers, rows: rows.filter(({ cells: [left, right] }) => left !== right) };
+  const differing = (rows: readonly DifferenceRow[]) => rows.filter(({ cells: [left, right] }) => left !== right);
+  return {
+    answers,
+    components: differing(componentRows(rollouts)),
+    rows: differing([...criterionRows(rollouts), ...supports, ...findingRows(rollouts)]),
+  };
 }
 
 function componentRows([one, other]: PairProps['rollouts']): DifferenceRow[] {

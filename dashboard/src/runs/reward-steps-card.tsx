@@ -10,13 +10,14 @@ import type { DetailedRollout, LoadedRollout } from './load-rollout.ts';
 type RewardStepsCardProps = Pick<LoadedRollout, 'group' | 'recipes'> & { rollout: DetailedRollout };
 
 export function RewardStepsCard({ rollout, group, recipes }: RewardStepsCardProps) {
-  const [explained, setExplained] = useState<StepsOfReward | null>(null);
+  const [explained, setExplained] = useState<StepsOfReward | 'failed' | null>(null);
   useEffect(() => {
     setExplained(null);
     let isCurrent = true;
-    import('../recipe/steps-of-reward.ts').then(({ stepsOfReward }) => {
-      if (isCurrent) setExplained(stepsOfReward(rollout, group, recipes));
-    });
+    import('../recipe/steps-of-reward.ts').then(
+      ({ stepsOfReward }) => isCurrent && setExplained(stepsOfReward(rollout, group, recipes)),
+      () => isCurrent && setExplained('failed'),
+    );
     return () => {
       isCurrent = false;
     };
@@ -28,7 +29,11 @@ export function RewardStepsCard({ rollout, group, recipes }: RewardStepsCardProp
         <h2>How the reward came about</h2>
         <span class="muted">what is earned, then what rules of the recipe take away or add</span>
       </header>
-      <StepsTable explained={explained} rollout={rollout} />
+      {explained === 'failed' ? (
+        <p class="pad">Failed to load. The server is unreachable or has been updated: reload the page.</p>
+      ) : (
+        <StepsTable explained={explained} rollout={rollout} />
+      )}
     </section>
   );
 }
