@@ -1,4 +1,4 @@
-/** `--profile`: samples each candidate of a benchmark for a second, and prints the ten functions that take most of it. */
+/** `--profile`: samples each candidate of a benchmark for a second, and prints the ten functions that take longest. */
 import { Session } from 'node:inspector/promises';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -86,7 +86,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await rm(join(state, SOCKET_FOLDER), { recursive: true, force: true });
     // A user who can open these sockets can call every object, so the folder is closed to others.
     await mkdir(join(state, SOCKET_FOLDER), { mode: 0o700 });
-    const spanOptions = readSpanExport({ ...process.env, ...options.settings });
+    const spanOptions = readSpanExport(options.settings, process.env, warn);
     const spanSettings = spanOptions === null ? {} : { LOG_SPANS: 'true' };
     const settings = { ...SETTINGS, ...description.variables, ...spanSettings, ...options.settings };
     const variables = Object.entries(settings).map(([name, value]) => [variableOf(name), value]);

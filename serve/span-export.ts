@@ -1,7 +1,6 @@
 /**
  * Sends the spans that the Worker logs to an OpenTelemetry collector: OTLP over HTTP, as JSON. The standard variables
- * OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and
- * OTEL_SDK_DISABLED decide. Spans wait in memory: while the collector does not answer, the oldest are lost.
+ * decide (docs/guides/serve.md). Spans wait in memory: while the collector does not answer, the oldest are lost.
  * Format: https://opentelemetry.io/docs/specs/otlp (JSON Protobuf encoding).
  */
 import * as z from 'zod';
@@ -41,30 +40,62 @@ export type SpanExportOptions = {
   readonly resource: Readonly<Record<string, string>>;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the standard variables. Returns null if they name no collector.
- * @throws ServeError if one is malformed.
+ * Reads the standard variables. Returns null if they name no collector, or if one of the environment, which may be
+ * meant for other programs, is wrong.
+ * @param settings those given to the server; they override the environment.
+ * @param warn is told what is wrong in the environment.
+ * @throws ServeError if a setting is wrong.
  */
-export function readSpanExport(environment: Environment): SpanExportOptions | null {
-  const variable = (name: string): string => environment[name] ?? '';
-  const base = variable('OTEL_EXPORTER_OTLP_ENDPOINT');
-  const url = variable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || (base && `${base.replace(/\/$/, '')}/v1/traces`);
-  if (url === '' || variable('OTEL_SDK_DISABLED') === 'true' || variable('OTEL_TRACES_EXPORTER') === 'none')
+export function readSpanExport(
+  settings: Variables,
+  environment: Variables,
+  warn: (message: string) => void,
+): SpanExportOptions | null {
+  try {
+    return optionsOf({ ...environment, ...settings });
+  } catch (error) {
+    if (!(error instanceof WrongVariable) || settings[error.variable] !== undefined) throw error;
+    warn(`spans are not exported: ${error.message}`);
     return null;
+  }
+}
+
+const EXAMPLE = 'For example: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318';
+
+class WrongVariable extends ServeError {
+  readonly variable: string;
+
+  constructor(variable: string, problem: string, hint: string | null) {
+    super(`${variable}: ${problem}`, hint);
+    this.variable = variable;
+  }
+}
+
+/** @throws WrongVariable */
+function optionsOf(variables: Variables): SpanExportOptions | null {
+  const variable = (name: string): string => variables[name] ?? '';
+  // The variable for traces counts before the one for all signals.
+  const nameOf = (part: string): string =>
+    `OTEL_EXPORTER_OTLP_${variable(`OTEL_EXPORTER_OTLP_TRACES_${part}`) === '' ? '' : 'TRACES_'}${part}`;
+  const [endpoint, protocol, headers] = [nameOf('ENDPOINT'), nameOf('PROTOCOL'), nameOf('HEADERS')];
+  const given = variable(endpoint);
+  if (given === '' || variable('OTEL_SDK_DISABLED') === 'true' || variable('OTEL_TRACES_EXPORTER') === 'none')
+    return null;
+  const url = endpoint.includes('TRACES') ? given : `${given.replace(/\/$/, '')}/v1/traces`;
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    throw new ServeError('OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL with http or https', EXAMPLE);
+    throw new WrongVariable(endpoint, 'expected a URL with http or https', EXAMPLE);
   }
-  if (variable('OTEL_EXPORTER_OTLP_PROTOCOL') === 'grpc') {
-    throw new ServeError('OTEL_EXPORTER_OTLP_PROTOCOL: spans are sent over HTTP as JSON, not over gRPC', EXAMPLE);
+  if (variable(protocol) === 'grpc') {
+    throw new WrongVariable(protocol, 'spans are sent over HTTP as JSON, not over gRPC', EXAMPLE);
   }
-  const headers = 'OTEL_EXPORTER_OTLP_HEADERS';
   const resource = 'OTEL_RESOURCE_ATTRIBUTES';
   const service = variable('OTEL_SERVICE_NAME');
   return {
     url,
-    headers: pairsOf(headers, variable('OTEL_EXPORTER_OTLP_TRACES_HEADERS') || variable(headers)),
+    headers: pairsOf(headers, variable(headers)),
     resource: {
       'service.name': 'citeward',
       ...pairsOf(resource, variable(resource)),
@@ -73,9 +104,7 @@ export function readSpanExport(environment: Environment): SpanExportOptions | nu
   };
 }
 
-const EXAMPLE = 'For example: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318';
-
-/** `name=value` pairs, separated by commas, with percent-encoded values. @throws ServeError */
+/** `name=value` pairs, separated by commas, with percent-encoded values. @throws WrongVariable */
 function pairsOf(name: string, text: string): Record<string, string> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(
@@ -86,7 +115,7 @@ function pairsOf(name: string, text: string): Record<string, string> {
       } catch {
         // The value has a percent sign that encodes nothing.
       }
-      throw new ServeError(`${name}: expected name=value pairs, separated by commas`, null);
+      throw new WrongVariable(name, 'expected name=value pairs, separated by commas', null);
     }),
   );
 }

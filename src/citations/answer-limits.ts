@@ -46,7 +46,10 @@ export function sharesLimits(samples: number): boolean {
   return samples > MAX_FULL_ANSWERS;
 }
 
-/** What opens a claim in the grammars that recipes read by default, and in any. Other uses of `[`, `(` and `<`, as in code, count too. */
+/**
+ * What opens a claim in the grammars that recipes read by default, and in any. Other uses of `[`, `(` and `<`, as in
+ * code, count too.
+ */
 const OPENINGS = { recipes: /<(?:snippet|cite)[\s/>]/gi, any: /<(?!\/)|[[(【]/g } as const;
 
 /** The grammars that an answer may be written in: those with tags, which recipes read by default, or any. */

@@ -1,6 +1,6 @@
 /**
- * Requests whose references and options multiply a text: each ends with a 4xx or with a reply of bounded size, soon. The
- * factors are those that a body of a few megabytes allows.
+ * Requests whose references and options multiply a text: each ends with a 4xx or with a reply of bounded size, soon.
+ * The factors are those that a body of a few megabytes allows.
  */
 import { describe, expect, it } from 'vitest';
 import { post, ROLLOUT, send } from '../functions/api.ts';
@@ -63,13 +63,13 @@ describe('options that repeat a text in prompts', () => {
     const sources = [{ id: 'S1', text: LONG }];
     const recipe = { base: 'refiner-gpt54-instance-rubric', judging: 'per_criterion' };
     const body = { question: ROLLOUT.question, sources, response: answer, ...rubrics, recipe };
-    expect([200, 413, 422, 503]).toContain(await outcome('/v1/score', body));
+    expect(await outcome('/v1/score', body)).toBe(200);
   });
 
   it('in comparisons of pairs', async () => {
     const responses = Array.from({ length: 16 }, (_, n) => `<answer>${n} ${LONG.slice(0, 400_000)}</answer>`);
     const body = { question: ROLLOUT.question, sources: [{ id: 'S1', text: LONG }], responses };
-    expect([200, 413, 422, 503]).toContain(await outcome('/v1/compare', body));
+    expect(await outcome('/v1/compare', body)).toBe(200);
   });
 
   it('in the ids of claims', async () => {
@@ -77,21 +77,21 @@ describe('options that repeat a text in prompts', () => {
     const claim = `<snippet id="${ids.join(',')}">The Aare is long.</snippet>`;
     const sources = ids.map((id) => ({ id, title: 't'.repeat(8_000), text: 'The Aare is long.' }));
     const body = { response: `<answer>${claim.repeat(2_000)}</answer>`, sources };
-    expect([200, 422]).toContain(await outcome('/v1/verify?evidence=lexical', body));
+    expect(await outcome('/v1/verify?evidence=lexical', body)).toBe(422);
   });
 
   it('in the pairs of sentences and sources', async () => {
     const groundingSources = Array.from({ length: 5_000 }, (_, n) => `Dam ${n}`);
     const text = Array.from({ length: 2_000 }, (_, n) => `Dam ${n} is high.`).join(' ');
     const path = '/compat/azure/contentsafety/text:detectGroundedness?api-version=2024-09-15-preview';
-    expect([200, 400]).toContain(await outcome(path, { text, groundingSources }));
+    expect(await outcome(path, { text, groundingSources })).toBe(400);
   });
 
   it('in a long claim and its sources', async () => {
     const sources = Array.from({ length: 200 }, (_, n) => ({ id: `S${n}`, text: 'The dam is not old.' }));
     const claim = `<snippet id="${sources.map(({ id }) => id).join(',')}">${'dam not '.repeat(120_000)}</snippet>`;
     const body = { response: `<answer>${claim}</answer>`, sources };
-    expect([200, 422]).toContain(await outcome('/v1/verify?evidence=lexical', body));
+    expect(await outcome('/v1/verify?evidence=lexical', body)).toBe(422);
   });
 
   it('in the canned answers of a probe', async () => {
@@ -101,11 +101,9 @@ describe('options that repeat a text in prompts', () => {
     const sources = many.map((text, n) => ({ id: `S${n}`, text }));
     const recipe = 'refiner-rl-balanced';
     expect(await outcome('/v1/recipes/probe', { recipe, rows: [{ ...row, sources }] })).toBe(422);
-    expect([200, 422]).toContain(
-      await outcome('/v1/recipes/probe', { recipe, rows: [{ ...row, reference: LONG, sources }] }),
-    );
+    expect(await outcome('/v1/recipes/probe', { recipe, rows: [{ ...row, reference: LONG, sources }] })).toBe(200);
     const few = sources.slice(0, 200);
     const rows = Array.from({ length: 16 }, () => ({ ...row, reference: many.slice(0, 50).join(' '), sources: few }));
-    expect([200, 422]).toContain(await outcome('/v1/recipes/probe', { recipe, rows }));
+    expect(await outcome('/v1/recipes/probe', { recipe, rows })).toBe(200);
   });
 });

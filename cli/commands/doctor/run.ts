@@ -92,9 +92,20 @@ async function* checks(flags: Flags, url: URL | null): AsyncGenerator<Check> {
 /** What `citeward serve` and `citeward view` need of this machine. */
 async function* onServe(): AsyncGenerator<Check> {
   yield await served('workerd', async () => workerdPath());
-  yield await served(`port ${DEFAULT_PORT}`, async () => {
-    await requireFreeAddress(DEFAULT_HOST, DEFAULT_PORT);
-    return 'free';
+  yield await checkAddress(DEFAULT_HOST, DEFAULT_PORT);
+}
+
+/** Whether `citeward serve` can listen there. A Worker that already does is what most people want. */
+export function checkAddress(host: string, port: number): Promise<Check> {
+  return served(`port ${port}`, async () => {
+    try {
+      await requireFreeAddress(host, port);
+      return 'free';
+    } catch (error) {
+      const url = new URL(`http://${host}:${port}`);
+      if (!(await createClient({ url, key: null }).health()).ok) throw error;
+      return `a Worker listens: --url ${url.origin}`;
+    }
   });
 }
 
@@ -103,11 +114,6 @@ async function served(what: string, check: () => Promise<string>): Promise<Check
     return { what, ok: true, detail: await check(), hint: null };
   } catch (error) {
     if (!(error instanceof ServeError)) throw error;
-    // A Worker that already listens there is what most people want.
-    const isWorker =
-      what !== 'workerd' && (await readinessOf(new URL(`http://${DEFAULT_HOST}:${DEFAULT_PORT}`), null)).ok;
-    if (isWorker)
-      return { what, ok: true, detail: `a Worker listens: --url http://${DEFAULT_HOST}:${DEFAULT_PORT}`, hint: null };
     return { what, ok: false, detail: error.message, hint: error.hint };
   }
 }

@@ -59,9 +59,11 @@ const STYLE = `
 main { max-width: 760px; margin: 0 auto; padding: 16px } h1 { font-size: 24px } h2 { font-size: 18px; margin-top: 32px }
 dl { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 4px 16px } dt, .quiet { opacity: .75 }
 dd { margin: 0; overflow-wrap: anywhere } pre, .text { white-space: pre-wrap; overflow-wrap: anywhere }
-article { border-top: 1px solid; padding: 8px 0 } summary { overflow-wrap: anywhere } svg { max-width: 100%; height: auto }
+article { border-top: 1px solid; padding: 8px 0 } summary { overflow-wrap: anywhere }
+svg { max-width: 100%; height: auto }
 mark { color: inherit; background: none; border-bottom: 3px solid #868f9e }
-.full { border-bottom-color: #2a9d5c } .partial { border-bottom: 3px dashed #c98a1b } .none { border-bottom: 3px dotted #d2453a }
+.full { border-bottom-color: #2a9d5c } .partial { border-bottom: 3px dashed #c98a1b }
+.none { border-bottom: 3px dotted #d2453a }
 @media print { details { display: none } article { break-inside: avoid } }`;
 
 /** Component charts beyond these would bury the others. */
@@ -104,7 +106,8 @@ function answerSection(rollout: RunRollout): string {
     ? `${text.data.question === undefined ? '' : `<p><b>${escaped(text.data.question)}</b></p>`}` +
       `<p class="text">${markedText(text.data.response, detail?.report)}</p>`
     : '<p class="quiet">The run does not keep the text.</p>';
-  return `<article><p><b>${numberText(reward)}</b> <span class="quiet">${escaped(`${place} · ${parts.join(', ')}`)}</span></p>
+  const about = escaped(`${place} · ${parts.join(', ')}`);
+  return `<article><p><b>${numberText(reward)}</b> <span class="quiet">${about}</span></p>
 ${shown}</article>`;
 }
 

@@ -1,9 +1,6 @@
 /** `citeward runs report`: a run as one HTML page that needs no server, or as Markdown for a pull request. */
-import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import manifest from 'citeward/package.json' with { type: 'json' };
 import type { Client } from '../../../clients/typescript/client.ts';
 import { prepareGroup } from '../../../src/runs/replay-group.ts';
@@ -12,12 +9,13 @@ import type { RunDetail, RunRollout } from '../../../src/wire/runs.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { chunksOf, messageOf } from '../../shared/input.ts';
+import { messageOf } from '../../shared/input.ts';
 import { groupsOfFile, recipesOfFile } from '../../shared/run-file.ts';
 import { Screen } from '../../shared/screen.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
 import { RunDigest } from './digest.ts';
+import { withExport } from './exported-run.ts';
 import { connectForRuns, runIdOf } from './options.ts';
 import { reportPage } from './report-page.ts';
 import { type Ledger, type RunReport, reportMarkdown } from './report-text.ts';
@@ -76,7 +74,7 @@ async function reportOf(client: Client, id: string, withAnswers: boolean): Promi
     steps,
     alerts: alerts.body,
     answers: withAnswers ? await answersOf(client, id, described.last_step) : [],
-    ledger: await ledgerOf(client, id),
+    ledger: await withExport(client, id, ledgerOf),
     version: manifest.version,
   };
 }
@@ -113,26 +111,15 @@ function byReward(one: RunRollout, other: RunRollout): number {
   return (other.reward ?? 0) - (one.reward ?? 0);
 }
 
-/** Exports the run, and computes its digest and each reward again. */
-async function ledgerOf({ runs }: Client, id: string): Promise<Ledger> {
-  const opened = await runs.export(id);
-  if (!opened.ok) throw runErrorOf(opened.failure);
-  const folder = await mkdtemp(join(tmpdir(), 'citeward-report-'));
-  try {
-    const path = join(folder, 'run.jsonl');
-    await pipeline(
-      chunksOf(opened.body, () => undefined),
-      createWriteStream(path),
-    );
-    const { recipes } = await recipesOfFile(path);
-    const digest = new RunDigest();
-    const recomputed = { equal: 0, alone: 0, different: 0 };
-    for await (const rows of groupsOfFile(path, undefined)) {
-      digest.add(rows);
-      for (const recorded of prepareGroup(rows, recipes).recorded) recomputed[recorded]++;
-    }
-    return { rollouts: digest.rollouts, digest: digest.hex(), recomputed };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+/** The digest of an exported run, and each of its rewards computed again. */
+export async function ledgerOf(path: string): Promise<Ledger> {
+  const { recipes } = await recipesOfFile(path);
+  const digest = new RunDigest();
+  const recomputed = { equal: 0, alone: 0, different: 0 };
+  for await (const rows of groupsOfFile(path, undefined)) {
+    digest.add(rows);
+    for (const [n, recorded] of prepareGroup(rows, recipes).recorded.entries())
+      if (rows[n]?.reward !== null) recomputed[recorded]++;
   }
+  return { rollouts: digest.rollouts, digest: digest.hex(), recomputed };
 }

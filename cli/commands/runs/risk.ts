@@ -1,9 +1,5 @@
 /** `citeward runs risk`: how many signs of a run's advantages the errors of its judge may have changed. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as z from 'zod';
-import type { Client } from '../../../clients/typescript/client.ts';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
 import { LABEL_KINDS } from '../../../src/labels/labelled-row.ts';
 import { type JudgeError, type RunRisk, runRisk } from '../../../src/labels/run-risk.ts';
@@ -14,7 +10,7 @@ import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { chunksOf, readTextFile } from '../../shared/input.ts';
+import { readTextFile } from '../../shared/input.ts';
 import { countOf, countText, NONE, percentText } from '../../shared/number-text.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { groupsOfFile, recipesOfFile } from '../../shared/run-file.ts';
@@ -22,6 +18,7 @@ import { Screen } from '../../shared/screen.ts';
 import { type Column, resultTable } from '../../shared/table.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
+import { withExport } from './exported-run.ts';
 import { connectForRuns, runIdOf } from './options.ts';
 
 const syntax: CommandSyntax = {
@@ -146,24 +143,6 @@ async function judgeOfReport(path: string, wanted: string | null): Promise<{ nam
     name: judge.name,
     error: Object.fromEntries(judge.labelled.kinds.map(({ kind, parts: [all] }) => [kind, all])),
   };
-}
-
-/** Exports a run to a file while `use` reads it. */
-async function withExport<T>({ runs }: Client, id: string, use: (path: string) => Promise<T>): Promise<T> {
-  const opened = await runs.export(id);
-  if (!opened.ok) throw runErrorOf(opened.failure);
-  const folder = await mkdtemp(join(tmpdir(), 'citeward-risk-'));
-  try {
-    const path = join(folder, 'run.jsonl');
-    // A connection that is lost cuts the file off, which its reader refuses.
-    await writeFile(
-      path,
-      chunksOf(opened.body, () => undefined),
-    );
-    return await use(path);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 }
 
 const COLUMNS: readonly Column[] = [

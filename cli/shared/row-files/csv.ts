@@ -1,6 +1,6 @@
 /**
- * Reads CSV and TSV with a header line, by RFC 4180, also with semicolons, as spreadsheets of many countries write, with
- * bars, and with the line `sep=;` of Excel before the header.
+ * Reads CSV and TSV with a header line, by RFC 4180, also with semicolons, as spreadsheets of many countries write,
+ * with bars, and with the line `sep=;` of Excel before the header.
  */
 
 import { Readable } from 'node:stream';
@@ -32,6 +32,8 @@ async function* readable({ chunks, name }: Input): AsyncGenerator<Uint8Array> {
       if (!isUtf16) decoder.decode(chunk, { stream: true });
       yield chunk;
     }
+    // A character that the end of the file cuts off is none.
+    if (!isUtf16) decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new RunError(`${name}: not UTF-8`, 'Rows before it are done. Save the file as "CSV UTF-8".');

@@ -4,13 +4,13 @@
 
     evaluate(test_cases, [CitewardMetric(recipe="refiner-guarded", threshold=0.7)])
 
-``input`` of a test case is the question, ``actual_output`` the answer, ``retrieval_context`` the sources ``S1``, ``S2``,
-and so on; ``metadata`` may have further fields of a row, by name. The score is the share of the recipe's range, from 0
-to 1. A test case that could not be scored raises ``Unscored``: with ``ErrorConfig(ignore_errors=True)`` deepeval
-reports an error and no score, else the evaluation ends. A wrong row, key or setting raises, too.
+``input`` of a test case is the question, ``actual_output`` the answer, ``retrieval_context`` the sources ``S1``,
+``S2``, and so on; ``metadata`` may have further fields of a row, by name. The score is the share of the recipe's
+range, from 0 to 1. A test case that could not be scored raises ``Unscored``: with ``ErrorConfig(ignore_errors=True)``
+deepeval reports an error and no score, else the evaluation ends. A wrong row, key or setting raises, too.
 
-Contract: deepeval 4.3.1, ``deepeval/metrics/base_metric.py``. deepeval copies a metric for each test case: it passes the
-attributes that are named like arguments to the constructor.
+Contract: deepeval 4.3.1, ``deepeval/metrics/base_metric.py``. deepeval copies a metric for each test case: it passes
+the attributes that are named like arguments to the constructor.
 """
 
 from __future__ import annotations

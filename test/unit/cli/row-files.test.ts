@@ -239,8 +239,8 @@ test('CSV as pandas writes it has an index without a name, and nan for no value'
 });
 
 describe('a file that cannot be read on', () => {
-  test('of another encoding', async () => {
-    const failed = rowsOf('latin.csv', new Uint8Array(Buffer.from('response\nStraße\n', 'latin1')));
+  test.each(['response\nStraße\n', 'response\nStra\xdf'])('of another encoding: %j', async (text) => {
+    const failed = rowsOf('latin.csv', new Uint8Array(Buffer.from(text, 'latin1')));
     await expect(failed).rejects.toThrow('latin.csv: not UTF-8');
   });
 
