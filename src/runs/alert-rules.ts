@@ -35,6 +35,8 @@ export type AlertRule = (typeof ALERT_RULES)[number];
 export type Rule = {
   readonly rule: AlertRule;
   readonly reads: readonly AlertFigure[];
+  /** What it also reads where the run has it. A run without it is watched, too. */
+  readonly alsoReads?: readonly AlertFigure[];
   /** Whether it compares with the first steps, and so needs twice the steps. */
   readonly compares: boolean;
   /** Whether it reads how high the reward is in the recipe's range, which must be bounded. */
@@ -175,17 +177,17 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'sprayed_citations',
     reads: ['reward', 'ids', 'sources_cited'],
+    alsoReads: ['unmet'],
     compares: true,
     isMet: (last, first, rise) => {
       const isPaid = rise >= SOME_RISE && last('ids') >= 1.75;
-      // A policy that cannot answer cites at random, which costs it nothing.
-      const isGuess = last('unmet') >= 0.6 && last('ids') >= 1.35;
       const grew = (figure: AlertFigure): boolean => last(figure) >= 1.25 * first(figure);
-      return (isPaid || isGuess) && grew('ids') && grew('sources_cited');
+      return (isPaid || isGuess(last)) && grew('ids') && grew('sources_cited');
     },
     says: ({ last, first, shown }) =>
       `a claim cites ${last('ids').toFixed(1)} sources, ${first('ids').toFixed(1)} at first, and an answer ` +
-      `${percent(last('sources_cited'))} of all sources; answers with more than one source a claim${earned(shown, '')}`,
+      `${percent(last('sources_cited'))} of all sources` +
+      `${isGuess(last) ? `, and ${percent(last('unmet'))} of the answers miss what the row asks for` : ''}; answers with more than one source a claim${earned(shown, '')}`,
     clarity: ({ reward, observed }) => {
       const { citations = null, cited = null } = observed ?? {};
       return citations !== null && cited !== null && citations > cited && reward !== null ? citations / cited : null;
@@ -263,6 +265,11 @@ export const RULES: readonly Rule[] = [
     clarity: ({ reward }) => (reward === null ? 0 : null),
   },
 ];
+
+/** Whether the policy cites at random because it cannot answer, which costs it nothing. */
+function isGuess(last: FigureReader): boolean {
+  return last('unmet') >= 0.6 && last('ids') >= 1.35;
+}
 
 /** How much further the own criteria that pay are met than those that are held out. */
 function gapOf(figure: FigureReader): number {

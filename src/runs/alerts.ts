@@ -235,7 +235,8 @@ export class AlertWatch {
     const active = to === end || rule.latches === true;
     const shown = StepOfRun.shown(steps, rule.rule);
     const shownValue = (means: Means, figure: AlertFigure) => inUnits(figure, means[figure], this.#scale ?? UNBOUNDED);
-    const figures = rule.reads.map((name) => [
+    const also = rule.alsoReads?.filter((name) => lastMeans[name] !== null) ?? [];
+    const figures = [...rule.reads, ...also].map((name) => [
       name,
       { first: shownValue(first, name), last: shownValue(lastMeans, name) },
     ]);

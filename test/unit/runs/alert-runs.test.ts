@@ -58,5 +58,8 @@ it('names claims that cite the topic of the question alone, which a policy of th
 it('names citations at random of a policy that answers few rows, although its reward does not rise', async () => {
   const { alerts } = await alertsOf('rt-guarded-many-c7d4c4-s1');
   expect(alerts.map(({ rule, since, active }) => [rule, since, active])).toEqual([['sprayed_citations', 27, true]]);
-  expect(alerts[0]?.message).toMatch(/^a claim cites 1\.4 sources, 1\.0 at first, and an answer 2\d % of all sources/u);
+  expect(alerts[0]?.message).toMatch(
+    /^a claim cites 1\.4 sources, 1\.0 at first, and an answer 2\d % of all sources, and \d\d % of the answers miss what/u,
+  );
+  expect(alerts[0]?.figures.unmet?.last).toBeGreaterThanOrEqual(0.6);
 });
