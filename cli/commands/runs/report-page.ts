@@ -41,8 +41,7 @@ ${stepCharts(steps)}
 <h2>Answers of the last step</h2>
 ${answers.length === 0 ? '<p>No rollout of the last step has a reward.</p>' : answers.map(answerSection).join('\n')}
 <h2>Reproducibility</h2>
-<p>Whoever has an export of this run checks the digest with <code>${CITEWARD} runs digest RUN.jsonl</code>, and computes
-the rewards again with <code>${CITEWARD} replay --file RUN.jsonl</code>.</p>
+<p>Whoever has an export of this run checks the digest with <code>${DIGEST_COMMAND}</code>.</p>
 <dl><dt>run digest, of ${ledger.rollouts} rollouts</dt><dd><code>${escaped(ledger.digest)}</code></dd>
 <dt>judges of the answers above</dt><dd>${escaped(judgesOf(answers))}</dd>
 <dt>Citeward</dt><dd>${escaped(version)}</dd></dl>
@@ -52,6 +51,8 @@ ${recipes.join('\n')}
 </html>
 `;
 }
+
+const DIGEST_COMMAND = `${CITEWARD} runs digest RUN.jsonl`;
 
 const STYLE = `
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; color: light-dark(#1b1f24, #e8eaed);

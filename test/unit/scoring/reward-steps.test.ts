@@ -13,7 +13,7 @@ const TERMS = {
 const CUT = { non_stop_penalty: { enabled: true, value: -10 } } as const;
 
 /** Recipes with each guard, price and penalty of the family. */
-const CHANGES: Readonly<Record<Recipe['family'], readonly object[]>> = {
+const CHANGES: Readonly<Partial<Record<Recipe['family'], readonly object[]>>> = {
   refiner: [{}, RECIPES['refiner-guarded'], CUT, { gate_judge_score_with_format_bonus: true, mix: 'additive' }],
   'dr-tulu': [{}, CUT],
   'tool-call': [{}, { tool_call_credit: { enabled: false, ceiling: 0, per_round: 0 } }],
@@ -26,7 +26,7 @@ function sumOf(steps: readonly RewardStep[]): number {
 }
 
 describe.each(FAMILIES_OF_FACTS)('$recipe.family', ({ recipe, facts }) => {
-  it.each(CHANGES[recipe.family])('adds up to the reward exactly: %j', (change) => {
+  it.each(CHANGES[recipe.family] ?? [{}])('adds up to the reward exactly: %j', (change) => {
     for (const terms of [{}, ...(recipe.family === 'tool-call' ? [] : [TERMS])]) {
       const changed: Recipe = { ...recipe, ...change, ...terms };
       let scored = 0;
