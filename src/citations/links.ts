@@ -143,7 +143,7 @@ export function entryNumber(line: string): string | null {
 /** Longest id of an entry or label of a definition, in UTF-16 code units. */
 const MAX_LABEL_CHARS = 64;
 /** List and quotation marks, emphasis, and an id in brackets. */
-const BRACKETED = /^(?:[\s>*]|[-•]\s)*[[【［]\^?([^[\]【】［］]{1,64})[\]】］]\**/;
+const BRACKETED = new RegExp(`^(?:[\\s>*]|[-•]\\s)*[[【［]\\^?([^[\\]【】［］]{1,${MAX_LABEL_CHARS}})[\\]】］]\\**`);
 /** What some grammars write before an id, and Bing behind one. */
 const AROUND_ID = /^(?:ref|web|cite|citation|source):\s*|\^$/gi;
 
@@ -162,21 +162,27 @@ export function isNumberOfNote(text: string): boolean {
 /** The first address in a line, bare or in a link, without the punctuation after it; `null` if there is none. */
 export function firstUrl(line: string): string | null {
   for (let at = nextAddress(line, 0); at !== -1; at = nextAddress(line, at + 1)) {
-    let end = at;
-    let depth = 0;
-    while (end < line.length && end - at <= MAX_URL_CHARS) {
-      const code = line.charCodeAt(end);
-      if (isOpeningParenthesis(code)) depth++;
-      if (isClosingParenthesis(code) && --depth < 0) break;
-      if (isSpace(code) || isClosingBracket(code) || '<>"，。；、」》'.includes(line.charAt(end))) break;
-      end++;
-    }
-    while (end > at && ".,;:!?*_'".includes(line.charAt(end - 1))) end--;
+    const end = urlEnd(line, at, line.length);
     const url = line.slice(at, end);
     if (url.length <= MAX_URL_CHARS && normalisedUrl(url) !== null) return url;
     if (end > at) at = end;
   }
   return null;
+}
+
+/** Where the address that begins at `at` ends, without the punctuation after it. One that is too long is cut. */
+export function urlEnd(text: string, at: number, limit: number): number {
+  let end = at;
+  let depth = 0;
+  while (end < limit && end - at <= MAX_URL_CHARS) {
+    const code = text.charCodeAt(end);
+    if (isOpeningParenthesis(code)) depth++;
+    if (isClosingParenthesis(code) && --depth < 0) break;
+    if (isSpace(code) || isClosingBracket(code) || '<>"，。；、」》'.includes(text.charAt(end))) break;
+    end++;
+  }
+  while (end > at && ".,;:!?*_'".includes(text.charAt(end - 1))) end--;
+  return end;
 }
 
 const ADDRESS = /https?:\/\//gi;

@@ -6,7 +6,7 @@ import { isAsciiDigit, isAsciiLetter, isLetterOrDigit, isSpace, LESS_THAN } from
 import type { Span } from '../text/span.ts';
 import { withoutCode } from './code.ts';
 import { idRecogniser, MAX_ID_CHARS } from './id-forms.ts';
-import { encloses, firstUrl, isOpeningBracket } from './links.ts';
+import { encloses, isOpeningBracket, urlEnd } from './links.ts';
 import { isSourcesHeading } from './references.ts';
 import type { Claim, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
@@ -55,6 +55,7 @@ export function idsInProse(
     return (masked.code[piece]?.start ?? text.length) <= at ? null : masked.text;
   };
   let close = 0;
+  let readTo = 0;
   for (const { start, end } of parts) {
     let wordFrom = start;
     for (let at = start; at < end; at++) {
@@ -68,11 +69,13 @@ export function idsInProse(
         }
         wordFrom = at + 1;
       } else if (mark === COLON) {
-        if (!text.startsWith('//', at + 1)) continue;
+        // An address within an address is not read again.
+        if (at < readTo || !text.startsWith('//', at + 1)) continue;
         const from = Math.max(start, at - (text[at - 1] === 's' ? 5 : 4));
-        const url = firstUrl(text.slice(from, Math.min(end, from + MAX_URL_CHARS))) ?? '';
-        if (!text.startsWith(url, from) || citedSource(sources, url) === null || plainAt(from) === null) continue;
-        wordFrom = from + url.length;
+        if (!/^https?$/i.test(text.slice(from, at))) continue;
+        readTo = urlEnd(text, from, end);
+        if (citedSource(sources, text.slice(from, readTo)) === null || plainAt(from) === null) continue;
+        wordFrom = readTo;
         at = wordFrom - 1;
         found.push({ start: from, end: wordFrom });
       } else if (mark === DIGIT) {
@@ -108,9 +111,6 @@ export function idsInProse(
   }
   return [...found, ...listedNumbers(text, parts.at(-1), sources)];
 }
-
-/** Longest address of a source, in UTF-16 code units. */
-const MAX_URL_CHARS = 2048;
 
 /** A word for a source before its number. It has at most 14 UTF-16 code units with what is around it. */
 const NAMED = /\b(?:source|doc|document|snippet|citation|reference)s? #?$/i;

@@ -1,4 +1,4 @@
-/** Finds markup of vendors that their services decode before a reader sees the answer, and that models leak. */
+/** Finds markup of vendors in the text of an answer. */
 import type { Span } from '../../text/span.ts';
 
 /**

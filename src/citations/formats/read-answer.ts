@@ -66,7 +66,7 @@ export function readCitedAnswer(
   given: SourceSet | null,
 ): Result<CitedAnswer, readonly InputProblem[]> {
   const name = format ?? formatOf(answer);
-  // A vendor's answer as text.
+  // A client may send the answer of a vendor as a string of JSON: parse it.
   const written = typeof answer === 'string' && '[{'.includes(answer.trimStart().charAt(0)) ? parsedJson(answer) : null;
   const writtenFormat = typeof written === 'object' ? formatOf(written) : undefined;
   if (writtenFormat !== undefined && (format ?? writtenFormat) === writtenFormat) {

@@ -99,4 +99,14 @@ describe('an id in prose', () => {
       parsed(20_000 * GROWTH),
     );
   });
+
+  it.each(['http://', '://', 'http://a.'])('takes no longer for addresses in addresses: %j', (unit) => {
+    const sources = sourcesFromList([{ id: 'S1', text: 'x' }]);
+    const text = (of: string, length: number): string => of.repeat(Math.ceil(length / of.length));
+    expectLinear(
+      (text) => idsInProse(text, { start: 0, end: text.length }, [], sources),
+      text('http//: S1 ', 200_000),
+      text(unit, 200_000 * GROWTH),
+    );
+  });
 });
