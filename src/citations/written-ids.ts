@@ -3,7 +3,7 @@
  * with a place in its source (`1†L10-L12`, `1, p. 5`), or an id behind a word for a source (`Source 1`, `#1`).
  */
 import { MAX_IDS_PER_CITATION } from '../limits.ts';
-import { isAsciiDigit, isSpace } from '../text/characters.ts';
+import { isAsciiDigit } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
 import type { SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
@@ -125,22 +125,17 @@ export function isDash(code: number): boolean {
 function joinedIn(word: string, start: number, sources: SourceSet): WrittenId[] | null {
   const ids: WrittenId[] = [];
   let wasId = false;
-  for (let at = 0; at < word.length; ) {
-    while (at < word.length && isSpace(word.charCodeAt(at))) at++;
-    const from = at;
-    while (at < word.length && !isSpace(word.charCodeAt(at)) && (at === from || !isJoint(word, at - 1))) {
-      if (at > from && isJoint(word, at)) break;
-      at++;
+  for (const { 0: written, index } of word.matchAll(/\S+/g)) {
+    // An id may have a joint in it: an address.
+    const parts = citedSource(sources, written) === null ? written.split(/([/|])/) : [written];
+    let at = start + index;
+    for (const part of parts.filter((one) => one !== '')) {
+      const isId = citedSource(sources, part) !== null;
+      if (isId === wasId || (!isId && !JOINING_WORDS.has(part.toLowerCase()))) return null;
+      if (isId) ids.push({ id: part, span: { start: at, end: at + part.length } });
+      at += part.length;
+      wasId = isId;
     }
-    const part = word.slice(from, at);
-    const isId = citedSource(sources, part) !== null;
-    if (isId === wasId || (!isId && !JOINING_WORDS.has(part.toLowerCase()))) return null;
-    if (isId) ids.push({ id: part, span: { start: start + from, end: start + at } });
-    wasId = isId;
   }
   return wasId && ids.length > 1 ? ids : null;
-}
-
-function isJoint(word: string, at: number): boolean {
-  return '/|'.includes(word.charAt(at));
 }
