@@ -21,7 +21,7 @@ import { citedSource } from './url-ids.ts';
 import { isDash, isPlace, writtenIds } from './written-ids.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
-const MAX_MARKER_CHARS = 1024;
+export const MAX_MARKER_CHARS = 1024;
 
 /** `empty`: the markers without an id. */
 type Run = { readonly span: Span; readonly ids: readonly IdsSpan[]; readonly empty: readonly Span[] };

@@ -6,6 +6,7 @@ import type { Span } from '../text/span.ts';
 import { withoutCode } from './code.ts';
 import { GRAMMARS, type Grammar } from './grammars.ts';
 import { MAX_ID_CHARS } from './id-forms.ts';
+import { MAX_MARKER_CHARS } from './marker-claims.ts';
 import { readTag, type Tag } from './tags.ts';
 import type { FindingReason, SourceSet } from './types.ts';
 
@@ -44,9 +45,14 @@ function strayMarks(text: string, answer: Span, grammar: Grammar, sources: Sourc
   });
 }
 
+/** A type with a parameter that has one, before its `>>`. */
+const TYPE = /\w<[^<>\n]*\w<[^<>\n]*$/;
+const MAX_TYPE_CHARS = 64;
+
 /**
  * Opening marks before an id without a closing mark on their line, and the other way round. `[` has other uses: a source
- * must have the id. A single `]` has others, too, and so has `a >> b`.
+ * must have the id. A single `]` has others, too, and so have `a >> b` and `vector<vector<int>>`. A marker that is too
+ * long is not closed.
  */
 function loneMarks(
   text: string,
@@ -60,9 +66,10 @@ function loneMarks(
   for (const { 0: mark, index } of text.slice(start, end).matchAll(new RegExp(`${marks.join('|')}|\n|$`, 'g'))) {
     const at = start + index;
     const after = at + mark.length;
-    if (mark === close) {
+    if (mark === close && (opened === 0 || at - opened < MAX_MARKER_CHARS)) {
       const isBetween = text[at - 1] === ' ' && text[after] === ' ';
-      if (opened === 0 && close !== ']' && !isBetween)
+      const isType = close === '>>' && TYPE.test(text.slice(Math.max(start, at - MAX_TYPE_CHARS), at));
+      if (opened === 0 && close !== ']' && !isBetween && !isType)
         found.push({ reason: 'citation_stray_close', span: { start: at, end: after } });
     } else if (opened > 0) {
       const word = text.slice(opened, Math.min(at, opened + MAX_ID_CHARS)).split(/[.;:!?]?(?:\s|$)/, 1)[0] ?? '';

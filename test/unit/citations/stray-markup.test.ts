@@ -42,6 +42,8 @@ it.each<[GrammarName, string, string, string]>([
   ['lenticular', 'citation_no_id', '【 】', `It opened【${ID}】【 】.`],
   ['bracket', 'citation_no_id', '<cite></cite>', `It opened [${ID}] <cite></cite>.`],
   ['lenticular', 'citation_unclosed', '【', `It opened【${ID}】. It is【S1.`],
+  ['lenticular', 'citation_unclosed', '【', `It opened【${ID}】. It is red【${'x'.repeat(1100)}】.`],
+  ['bracket', 'citation_unclosed', '[', `It opened [${ID}]. It is red [${ID} ${'x '.repeat(600)}].`],
   ['footnote', 'citation_unclosed', '[^', `It opened [^${ID}]. It is [^2 red.`],
   ['guillemet', 'citation_unclosed', '<<', `It opened <<${ID}>>. It is <<S1> red.`],
   ['bracket', 'citation_unclosed', '[', `It opened [${ID}]. It is red [${ID}.`],
@@ -57,6 +59,7 @@ it.each<[GrammarName, string, string, string]>([
 
 it.each<[GrammarName, string]>([
   ['guillemet', `It opened <<${ID}>>. 1 << 2 and a <<<< b.\nSee Home >> Bridges.`],
+  ['guillemet', `It opened <<${ID}>>. It is a vector<vector<int>> or a Map<string, List<int>>.`],
   ['bracket', `It opened [${ID}]. It is [red, in [1, 2) and [0`],
   ['paren', `It opened (${ID}). Call open() (or close().`],
 ])('marks with another use are none, in %s', (grammar, text) => {
