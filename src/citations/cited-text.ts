@@ -5,16 +5,16 @@
 import { isSpace } from '../text/characters.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 
-/** A mark before a marker: a bracket, also with a word that points to it, the tag of raised text, or opening emphasis. */
+/** Marks before a marker: a bracket, also with a word that points to it, the tag of raised text, or opening emphasis. */
 const BEFORE = new RegExp(
-  '(?:[([{（［【^](?:(?:see|cf|also|ref|sources?|siehe|vgl|quelle|voir)[.:]?)?' +
-    '|<(?:sup|sub|small)>|(?<=^|[\\s([{（［【^])[*_]+)$',
+  '(?:(?:[([{（［【^](?:(?:see|cf|also|ref|sources?|siehe|vgl|quelle|voir)[.:]?)?' +
+    '|<(?:sup|sub|small)>|(?<=^|[\\s([{（［【^])[*_]+)\\s*)+$',
   'i',
 );
-/** Longest of these marks that is removed at once, in UTF-16 code units. */
+/** Most of these marks that are removed at once, in UTF-16 code units. */
 const MAX_MARK_CHARS = 64;
-/** The marks behind a marker. */
-const BEHIND = /(?:[)\]}）］】\s]|<\/(?:sup|sub|small)>)*/iy;
+/** A mark behind a marker, or several. */
+const BEHIND = /[)\]}）］】\s]+|<\/(?:sup|sub|small)>/iy;
 
 /** The part of `text[start, end)` that a marker at `end` cites, trimmed. Linear in what it leaves out. */
 export function citedText(text: string, start: number, end: number): Span {
@@ -26,6 +26,7 @@ export function citedText(text: string, start: number, end: number): Span {
     while (to > from && isSpace(text.charCodeAt(to - 1))) to--;
   }
   BEHIND.lastIndex = from;
-  from += BEHIND.exec(text)?.[0].length ?? 0;
+  // One pattern for all marks would need a stack as long as their run.
+  while (from < span.end && BEHIND.test(text)) from = BEHIND.lastIndex;
   return from < to ? { start: from, end: to } : { start: span.end, end: span.end };
 }

@@ -76,6 +76,15 @@ describe('ids joined by a word', () => {
     expect(claimsIn(text, NUMBERS)).toEqual([['It opened', cited]]);
   });
 
+  it.each([
+    ['It opened [https://a.example/x and https://b.example/y].', ['https://a.example/x', 'https://b.example/y']],
+    ['It opened [wiki/12 and wiki/13].', ['wiki/12', 'wiki/13']],
+    ['It opened [wiki/12 and 1/2].', ['wiki/12', '1', '2']],
+    ['It opened [a|1 / a|2].', ['a|1', 'a|2']],
+  ])('that contain a joint: %s', (text, ids) => {
+    expect(claimsIn(text, ids)).toEqual([['It opened', ids.join(' ')]]);
+  });
+
   it.each(['It opened [rock and roll].', 'It opened [1 and others].', 'It opened [2 of 3].', 'It opened [1 / x].'])(
     'not in %s',
     (text) => {
@@ -185,6 +194,19 @@ describe('marks around a marker', () => {
     ['It is a_b_ [1].', 'It is a_b_'],
   ])('stay where they are text: %s', (text, claim) => {
     expect(claimsIn(text, NUMBERS)).toEqual([[claim, '1']]);
+  });
+
+  it.each([
+    ['(', '[1]'],
+    ['( ', '[1]'],
+    ['<sub>', '[1]'],
+    ['', `[1]${')'.repeat(8_000_000)}`],
+    ['', `[1]${'</sub> '.repeat(300_000)}`],
+  ])('may be millions: %j before %.20s', (before, after) => {
+    expect(claimsIn(`It opened ${before.repeat(300_000)}${after} and it is red [2].`, NUMBERS)).toEqual([
+      ['It opened', '1'],
+      ['and it is red', '2'],
+    ]);
   });
 
   it('end before the next claim', () => {
