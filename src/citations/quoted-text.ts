@@ -45,7 +45,7 @@ const ATTRIBUTION = /^[ \t>]*[—–―-]/;
 const CALLOUT = /^[ \t>]*(?:\[!|\*\*|__)/;
 
 /** A mark that can open a quotation, or a block quote. Apostrophes within words cannot. */
-const MAY_QUOTE = /["＂“”„‟«»‹›「『｢﹁﹃〝״‘‚]|(?<![\p{L}\p{N}])'|'(?![\p{L}\p{N}])|^[ \t]{0,3}>/mu;
+const MAY_QUOTE = /["＂“”„‟«»‹›「『｢﹁﹃〝״‘‚]|(?<![A-Za-z0-9])'|'(?![A-Za-z0-9])|^[ \t]{0,3}>/mu;
 
 /** Whether a text may have quotations. Most answers have none, and are not read further. */
 export function mayQuote(text: string): boolean {
