@@ -1,4 +1,5 @@
 /** Equality of web addresses, as citations need it: the same page under two spellings is one source. */
+
 /** Prefixes of readers and browsers that name the page after them, in lower case. */
 const READER_PREFIXES = ['view-source:', 'https://r.jina.ai/', 'http://r.jina.ai/'] as const;
 
@@ -49,7 +50,10 @@ export function pageKey(address: string): string {
   return keyOfPage(address) ?? address;
 }
 
-/** The key of the page that a text names, or `null` if the text names none. */
+/**
+ * The key of the page that a text names, or `null` if the text names none. International hosts follow the UTS 46 of the
+ * platform.
+ */
 export function keyOfPage(address: string): string | null {
   const named = addressOfName(address);
   const normal = normalisedUrl(named ?? address);
@@ -99,7 +103,7 @@ function pageHost(authority: string): string {
   const at = authority.lastIndexOf('@') + 1;
   let host = authority.slice(at);
   while (host.startsWith('www.') && host.indexOf('.', 'www.'.length) !== -1) host = host.slice('www.'.length);
-  if (!isAscii(host) && host.length <= MAX_HOST_CHARS && URL.canParse(`http://${host}`))
+  if (!isAscii(host) && host.length <= MAX_HOST_CHARS && !host.includes('\\') && URL.canParse(`http://${host}`))
     host = new URL(`http://${host}`).host;
   return authority.slice(0, at) + host;
 }

@@ -156,6 +156,7 @@ describe('an international host', () => {
 
   it('that no site may have stays as written', () => {
     expect(pageKey('https://ü<.example/a')).toBe('ü<.example/a');
+    expect(pageKey('https://ü.example\\a')).toBe('ü.example\\a');
     expect(pageKey(`https://${'ü'.repeat(300)}.example/a`)).toBe(`${'ü'.repeat(300)}.example/a`);
   });
 });
