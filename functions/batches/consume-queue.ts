@@ -82,10 +82,10 @@ export async function consumeJobs(
         environment.LOG_SPANS === 'true',
         receivedTrace(null),
         () => doTask(read.data, environment, { platforms, chunkLimits }),
-        () => ({
+        ({ ok }) => ({
           name: 'batch task',
           kind: 'consumer',
-          error: null,
+          error: ok ? null : 'object_unreachable',
           attributes: { 'citeward.batch': read.data.batch },
         }),
       );

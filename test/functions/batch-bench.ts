@@ -123,10 +123,10 @@ const CHUNKS: ChunkLimits = {
 let delivered = 0;
 
 /** Delivers one message to a consumer. */
-export async function deliver(body: unknown, queue = 'citeward-jobs'): Promise<void> {
+export async function deliver(body: unknown, queue = 'citeward-jobs', environment: Environment = env): Promise<void> {
   const id = String(delivered++);
   const batch = createMessageBatch(queue, [{ id, timestamp: Date.now(), attempts: 1, body }]);
-  await consumeJobs(batch, doctored(env), platforms, CHUNKS);
+  await consumeJobs(batch, doctored(environment), platforms, CHUNKS);
 }
 
 /** Delivers all messages, and those that they cause, until none is left. */

@@ -53,6 +53,20 @@ afterEach(() => vi.useRealTimers());
 const LINES = 2 * CHUNK_LINES + 2;
 const HOUR_MS = 3_600_000;
 
+it('a task whose object cannot be reached has a span with the error', async () => {
+  const { id } = await planned(1);
+  faults.batch = failing('claim', 1, 'as the test wants');
+  const logged = vi.spyOn(console, 'log');
+  for (let times = 0; times < 2; times++) {
+    await deliver(message(id, 0), undefined, { ...env, LOG_SPANS: 'true' });
+  }
+  const spans = logged.mock.calls
+    .map(([text]): { event?: unknown; name?: unknown } => JSON.parse(String(text)))
+    .filter(({ event, name }) => event === 'span' && name === 'batch task');
+  logged.mockRestore();
+  expect(spans).toMatchObject([{ error: 'object_unreachable' }, { error: null }]);
+});
+
 describe('a judge', () => {
   it('that is down for some lines: the others are written, and no line waits for another', async () => {
     const undisturbed = await planned(LINES);
