@@ -202,9 +202,9 @@ async function attend(
   const ended = Promise.race(processes.map((one) => one.ended)).then(async (reason) => {
     if (!isStopping) signalAll('SIGKILL');
     await Promise.all(processes.map((one) => one.ended));
-    await log.spans?.end();
     guard.release();
     lock.close();
+    await log.spans?.end();
     return isStopping || log.lastError === null ? reason : `${reason} (the last error in its log: ${log.lastError})`;
   });
   const kill = async (): Promise<void> => {

@@ -88,6 +88,10 @@ function optionsOf(variables: Variables): SpanExportOptions | null {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
     throw new WrongVariable(endpoint, 'expected a URL with http or https', EXAMPLE);
   }
+  const { username, password } = new URL(url);
+  if (username !== '' || password !== '') {
+    throw new WrongVariable(endpoint, `expected a URL without a user and password: send them in ${headers}`, EXAMPLE);
+  }
   if (variable(protocol) === 'grpc') {
     throw new WrongVariable(protocol, 'spans are sent over HTTP as JSON, not over gRPC', EXAMPLE);
   }
@@ -95,7 +99,7 @@ function optionsOf(variables: Variables): SpanExportOptions | null {
   const service = variable('OTEL_SERVICE_NAME');
   return {
     url,
-    headers: pairsOf(headers, variable(headers)),
+    headers: headersOf(headers, variable(headers)),
     resource: {
       'service.name': 'citeward',
       ...pairsOf(resource, variable(resource)),
@@ -120,6 +124,17 @@ function pairsOf(name: string, text: string): Record<string, string> {
   );
 }
 
+/** @throws WrongVariable if a request cannot have them. */
+function headersOf(name: string, text: string): Record<string, string> {
+  const pairs = pairsOf(name, text);
+  try {
+    new Headers(pairs);
+  } catch {
+    throw new WrongVariable(name, 'expected names and values that an HTTP header can have', null);
+  }
+  return pairs;
+}
+
 export class SpanExport {
   readonly #options: SpanExportOptions;
   readonly #warn: (message: string) => void;
@@ -129,7 +144,7 @@ export class SpanExport {
   #isFailing = false;
   #sending: Promise<void> | null = null;
 
-  /** @param warn is told once when the collector stops taking spans. */
+  /** @param warn is told when the collector stops taking spans, when it takes them again, and how many are lost. */
   constructor(options: SpanExportOptions, warn: (message: string) => void) {
     this.#options = options;
     this.#warn = warn;
@@ -153,6 +168,8 @@ export class SpanExport {
     clearInterval(this.#timer);
     await this.#sending;
     await this.#sendAll();
+    this.#lost += this.#waiting.length;
+    if (this.#lost > 0) this.#warn(`${this.#lost} spans are lost`);
   }
 
   #sendSoon(): void {
@@ -175,11 +192,13 @@ export class SpanExport {
       body: JSON.stringify(requestOf(spans, resource)),
       signal: AbortSignal.timeout(SEND_LIMIT_MS),
     }).catch(() => null);
-    await answer?.body?.cancel();
+    // The connection may have broken after the status.
+    await answer?.body?.cancel().catch(() => undefined);
     if (answer?.ok === true) {
+      if (this.#isFailing) this.#warn(`spans are exported again: ${this.#lost} are lost so far`);
       this.#isFailing = false;
     } else {
-      if (!this.#isFailing) this.#warn(`spans are not exported: ${url} ${problemOf(answer)} (${this.#lost} lost)`);
+      if (!this.#isFailing) this.#warn(`spans are not exported: ${url} ${problemOf(answer)}`);
       this.#isFailing = true;
       if (answer === null || RETRIED.has(answer.status)) return false;
       this.#lost += spans.length;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { readSpanExport } from '../../serve/span-export.ts';
+import { readSpanExport, SpanExport } from '../../serve/span-export.ts';
 import { favourableCompletion } from './favourable-judge.ts';
 import { jsonLines } from './processes.ts';
 import { ended, killServers, startServe } from './serve-process.ts';
@@ -165,6 +165,9 @@ it('reads the standard variables', () => {
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
     ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'key'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a key=1'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'key=a%0Ab'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://user:secret@c:4318'],
     ['OTEL_RESOURCE_ATTRIBUTES', 'a=%'],
   ] as const) {
     expect(() => read({ ...endpoint, [name]: value })).toThrow(`${name}: `);
@@ -174,4 +177,25 @@ it('reads the standard variables', () => {
     expect(readSpanExport(others, { ...endpoint, [name]: value }, (message) => warnings.push(message))).toBeNull();
     expect(warnings).toEqual([expect.stringContaining(`spans are not exported: ${name}: `)]);
   }
+});
+
+it('says how many spans are lost when the collector takes spans again, and at the end', async () => {
+  const statuses = [400, 200];
+  const collector = createServer((_incoming, reply) => {
+    reply.writeHead(statuses.shift() ?? 503).end();
+  });
+  const warnings: string[] = [];
+  const options = { url: await listening(collector), headers: {}, resource: {} };
+  const spans = new SpanExport(options, (message) => warnings.push(message));
+  const ids = { trace_id: 'a', span_id: 'b', parent_id: null, began_ms: 1, ended_ms: 2 };
+  const event = { event: 'span', ...ids, name: 'n', kind: 'server', error: null, attributes: {} };
+  const add = () => spans.take({ time: '', level: 'info', message: '', event });
+  for (const expected of ['answers 400', 'again: 1 are lost']) {
+    add();
+    await vi.waitFor(() => expect(warnings.at(-1)).toContain(expected), 5_000);
+  }
+  add();
+  await spans.end();
+  expect(warnings.slice(2)).toEqual([expect.stringContaining('answers 503'), '2 spans are lost']);
+  collector.close();
 });
