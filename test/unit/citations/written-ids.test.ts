@@ -200,7 +200,7 @@ describe('marks around a marker', () => {
     ['(', '[1]'],
     ['( ', '[1]'],
     ['<sub>', '[1]'],
-    ['', `[1]${')'.repeat(8_000_000)}`],
+    ['', `[1]${')'.repeat(20_000_000)}`],
     ['', `[1]${'</sub> '.repeat(300_000)}`],
   ])('may be millions: %j before %.20s', (before, after) => {
     expect(claimsIn(`It opened ${before.repeat(300_000)}${after} and it is red [2].`, NUMBERS)).toEqual([
