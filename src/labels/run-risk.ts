@@ -30,7 +30,7 @@ import {
 import { type LabelKind, LEVELS } from './labelled-row.ts';
 
 /** The rows that measure each kind of verdict. */
-const LABELLED_AS: Readonly<Record<MeasuredKind, LabelKind>> = {
+export const LABELLED_AS: Readonly<Record<MeasuredKind, LabelKind>> = {
   positive: 'criterion',
   negative: 'criterion',
   static: 'criterion',

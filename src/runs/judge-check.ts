@@ -5,7 +5,7 @@
  * mean for the run.
  */
 import { plainLine } from '../text/foreign-line.ts';
-import type { Estimate, JudgeCheck } from './judge-check-schema.ts';
+import type { Estimate, JudgeCheck, RiskCheck } from './judge-check-schema.ts';
 
 /** Shares of advantages and of verdicts that changed, above which a canary is an alert. */
 export const CANARY_LIMITS = { flipped: 0.05, verdicts: 0.1 } as const;
@@ -49,9 +49,18 @@ export function checkTexts(check: JudgeCheck): string[] {
     case 'judge_error':
       return [
         `signs that may be wrong ${estimateText(check.flipped)}, to or from 0 too ${estimateText(check.changed)}`,
-        ...check.kinds.map(({ kind, changed }) => `${kind} alone ${estimateText(changed)}`),
+        ...leftOutTexts(check.kinds),
+        ...check.kinds.flatMap(({ kind, changed }) =>
+          changed === null ? [] : [`${kind} alone ${estimateText(changed)}`],
+        ),
       ];
   }
+}
+
+/** Says of which kinds of verdicts the errors are not in the figures; empty if all are. */
+export function leftOutTexts(kinds: RiskCheck['kinds']): string[] {
+  const left = kinds.flatMap(({ kind, changed }) => (changed === null ? [kind] : []));
+  return left.length === 0 ? [] : [`without the errors of: ${left.join(', ')}`];
 }
 
 /** The latest check of each rule and judge, in the order of the checks. @param checks in the order of their steps. */

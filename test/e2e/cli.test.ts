@@ -281,10 +281,23 @@ test('the risk of a run is that of its export, and the run keeps it', async () =
   expect(recorded.code, recorded.stderr).toBe(0);
   expect(recorded.stdout).toMatch(/^support +\d+ .* not drawn: lexical is not shown to tell/mu);
   expect(recorded.stdout).toMatch(/^positive to negative or back: [\d.]+% \([\d.]+% - [\d.]+%\)$/mu);
+  expect(recorded.stdout).toMatch(/^without the errors of: support$/mu);
   expect((await risk('--file', file)).stdout).toBe(recorded.stdout);
   expect(JSON.parse((await risk('--file', file, '--json')).stdout)).toMatchObject({ judge: 'lexical', last_step: 4 });
   const watched = await citeward('runs', 'watch', 'risky', ...at);
   expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining('judge_error, lexical at step 4:')]);
+  expect(watched.stdout).toContain('without the errors of: support');
+
+  type Kind = { readonly kind: string; readonly parts: readonly { readonly table: number[][] }[] };
+  const report: { judges: [{ labelled: { kinds: Kind[] } }] } = JSON.parse(await readFile(check, 'utf8'));
+  const [{ labelled }] = report.judges;
+  labelled.kinds = labelled.kinds.filter(({ kind }) => kind !== 'claim');
+  await writeFile(check, JSON.stringify(report));
+  expect((await risk('--file', file)).stdout).toMatch(/^support .* not drawn: the report has no such rows$/mu);
+  labelled.kinds[0]?.parts[0]?.table.pop();
+  await writeFile(check, JSON.stringify(report));
+  const short = await risk('--file', file);
+  expect([short.code, short.stderr]).toEqual([2, expect.stringContaining('kinds[0].parts[0].table')]);
 
   const refused = [
     ['risky', ...at],

@@ -1,10 +1,12 @@
 /** `citeward runs risk`: how many signs of a run's advantages the errors of its judge may have changed. */
 import * as z from 'zod';
+import type { MeasuredKind } from '../../../src/family/verdict-levels.ts';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
-import { LABEL_KINDS } from '../../../src/labels/labelled-row.ts';
-import { type JudgeError, type RunRisk, runRisk } from '../../../src/labels/run-risk.ts';
+import { type LabelKind, LEVELS } from '../../../src/labels/labelled-row.ts';
+import { type JudgeError, LABELLED_AS, type RunRisk, runRisk } from '../../../src/labels/run-risk.ts';
 import { MAX_NAME_CHARS } from '../../../src/limits.ts';
 import { sampledGroups } from '../../../src/runs/group-sample.ts';
+import { leftOutTexts } from '../../../src/runs/judge-check.ts';
 import type { Estimate } from '../../../src/runs/judge-check-schema.ts';
 import { plainLine } from '../../../src/text/foreign-line.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
@@ -65,13 +67,13 @@ async function run(flags: Flags): Promise<number> {
     return risk;
   };
   if (file !== null) {
-    await print(await riskOf(file), name, { flags, screen });
+    await print(await riskOf(file), { name, error }, { flags, screen });
     return EXIT_OK;
   }
   const id = runIdOf(flags.positionals, 'risk');
   const client = await connectForRuns(flags, screen);
   const risk = await withExport(client, id, riskOf);
-  await print(risk, name, { flags, screen });
+  await print(risk, { name, error }, { flags, screen });
   const { groups: _groups, last_step: step, ...figures } = risk;
   if (step === null) {
     screen.message(`${id} has no steps, so it cannot keep the finding`, 'dim');
@@ -89,6 +91,17 @@ const REFUSALS = {
   family: 'labelled rows measure no verdict of this family: only those of refiner and dr-tulu',
 } as const;
 
+/** The figures of one kind of rows. Their table has a row for each label and a column for each verdict. */
+function kindSchema<K extends LabelKind>(kind: K) {
+  const levels = LEVELS[kind].length;
+  const all = z.object({
+    table: z.array(z.array(z.int().min(0)).length(levels)).length(levels),
+    interval: z.tuple([z.number(), z.number()]).nullable(),
+  });
+  // The first part is all rows.
+  return z.object({ kind: z.literal(kind), parts: z.tuple([all], z.unknown()) });
+}
+
 /** What is read of the report of `judge check --json`. */
 const reportSchema = z.object({
   v: z.literal(2),
@@ -98,19 +111,7 @@ const reportSchema = z.object({
       labelled: z
         .object({
           kinds: z.array(
-            z.object({
-              kind: z.enum(LABEL_KINDS),
-              // The first part is all rows.
-              parts: z.tuple(
-                [
-                  z.object({
-                    table: z.array(z.array(z.int().min(0))).min(2),
-                    interval: z.tuple([z.number(), z.number()]).nullable(),
-                  }),
-                ],
-                z.unknown(),
-              ),
-            }),
+            z.discriminatedUnion('kind', [kindSchema('criterion'), kindSchema('claim'), kindSchema('needs_citation')]),
           ),
         })
         .nullable(),
@@ -118,8 +119,11 @@ const reportSchema = z.object({
   ),
 });
 
+/** A judge, and what the report found about it. */
+type ReportedJudge = { readonly name: string; readonly error: JudgeError };
+
 /** Reads the errors of one judge. @throws UsageError for another file, or a judge that it does not have. */
-async function judgeOfReport(path: string, wanted: string | null): Promise<{ name: string; error: JudgeError }> {
+async function judgeOfReport(path: string, wanted: string | null): Promise<ReportedJudge> {
   let content: unknown;
   try {
     content = JSON.parse(await readTextFile(path));
@@ -156,7 +160,7 @@ const COLUMNS: readonly Column[] = [
 
 async function print(
   risk: RunRisk,
-  judge: string,
+  { name: judge, error }: ReportedJudge,
   { flags, screen }: { readonly flags: Flags; readonly screen: Screen },
 ): Promise<void> {
   if (flags.isOn('json')) {
@@ -165,6 +169,10 @@ async function print(
   }
   const { kinds, flipped, changed, groups, rollouts } = risk;
   const table = resultTable(COLUMNS, screen);
+  const why = (kind: MeasuredKind): string =>
+    error[LABELLED_AS[kind]] === undefined
+      ? 'the report has no such rows'
+      : `${judge} is not shown to tell yes from no`;
   for (const { kind, verdicts, yes, corrected, changed: alone } of kinds) {
     await table.add({
       cells: [
@@ -173,7 +181,7 @@ async function print(
         { text: percentText(yes) },
         { text: percentText(corrected?.share ?? null) },
         { text: corrected === null ? NONE : intervalText(corrected) },
-        { text: alone === null ? `not drawn: ${judge} is not shown to tell yes from no` : estimateText(alone) },
+        { text: alone === null ? `not drawn: ${why(kind)}` : estimateText(alone) },
       ],
     });
   }
@@ -182,6 +190,7 @@ async function print(
   await screen.result(`\nadvantages whose sign the errors of ${plainLine(judge)} may have changed, of ${of}`);
   await screen.result(`positive to negative or back: ${estimateText(flipped)}`);
   await screen.result(`to or from 0 too: ${estimateText(changed)}`);
+  for (const text of leftOutTexts(kinds)) await screen.result(text);
   // Clipped in nearly every draw: the verdicts are yes more or less often than for any labels.
   const clipped = kinds.flatMap(({ kind, corrected: c }) => (c !== null && c.low === c.high ? [kind] : []));
   if (clipped.length > 0) {
