@@ -15,7 +15,8 @@ it('takes a text whose sentences times sources reach the limit, and refuses one 
   const others = Array.from({ length: pairs - 1 }, () => source);
   expect(problem(text, [...others, source])).toBeNull();
   expect(problem(text, [...others, `${source}x`])).toBe(
-    `sentences times sources are ${MAX_COMPARED_CHARS + 1} characters; expected at most ${MAX_COMPARED_CHARS}`,
+    `comparing each sentence with each source takes ${MAX_COMPARED_CHARS + 1} characters; ` +
+      `expected at most ${MAX_COMPARED_CHARS}: send fewer sentences or shorter sources`,
   );
 });
 
