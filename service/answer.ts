@@ -76,7 +76,7 @@ export type Answering = {
    */
   readonly lastTry: boolean;
   readonly room?: AnswerRoom;
-  /** Reads the sources of `/v1/verify`, which needs no ports. Default: each time anew. */
+  /** Reads the sources of `/v1/verify`. Default: `sourcesOf`, which keeps nothing. */
   readonly readSources?: SourceReader;
   /** The query of `/v1/verify`. Default: lexical evidence. */
   readonly verifying?: z.output<typeof verifyQuerySchema>;

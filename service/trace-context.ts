@@ -1,8 +1,8 @@
 /**
  * W3C Trace Context: the trace of the current work, which outgoing requests carry on. Every request belongs to a trace:
- * to the caller's, or to a new one. A Worker whose spans nobody collects passes the caller's span on unchanged: a span of
- * its own would be a parent that no trace has. The trace follows asynchronous work (AsyncLocalStorage); between objects
- * it travels in messages, as headers.
+ * to the caller's, or to a new one. Where no spans are collected, the caller's span is passed on unchanged, because a
+ * span of the Worker would be missing in the trace. The trace follows asynchronous work (AsyncLocalStorage); between
+ * objects it travels in messages, as headers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -16,7 +16,7 @@ export type Trace = {
   readonly flags: string;
   /** The caller's `tracestate`, passed on unchanged; `null` = none. */
   readonly state: string | null;
-  /** The Worker began the trace, so nobody has the span `span_id`. */
+  /** The Worker began the trace: `span_id` names no recorded span. */
   readonly isNew?: true;
 };
 

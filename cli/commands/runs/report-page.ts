@@ -41,7 +41,7 @@ ${stepCharts(steps)}
 <h2>Answers of the last step</h2>
 ${answers.length === 0 ? '<p>No rollout of the last step has a reward.</p>' : answers.map(answerSection).join('\n')}
 <h2>Reproducibility</h2>
-<p>Whoever has an export of this run checks the digest with <code>${DIGEST_COMMAND}</code>.</p>
+<p>This command prints the digest of an exported run: <code>${DIGEST_COMMAND}</code></p>
 <dl><dt>run digest, of ${ledger.rollouts} rollouts</dt><dd><code>${escaped(ledger.digest)}</code></dd>
 <dt>judges of the answers above</dt><dd>${escaped(judgesOf(answers))}</dd>
 <dt>Citeward</dt><dd>${escaped(version)}</dd></dl>

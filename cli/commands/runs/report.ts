@@ -85,13 +85,13 @@ const ANSWERS_AT_EACH_END = 3;
 /** The rollouts of a step with the highest and the lowest rewards, with their text where the run keeps it. */
 async function answersOf({ runs }: Client, id: string, last: number | null): Promise<readonly RunRollout[]> {
   const step = last ?? 'none';
-  let best: readonly RunRollout[] = [];
-  let worst: readonly RunRollout[] = [];
+  let best: readonly ScoredRollout[] = [];
+  let worst: readonly ScoredRollout[] = [];
   let after: string | null = null;
   do {
     const page = await runs.rollouts(id, { step, ...(after === null ? {} : { after }) });
     if (!page.ok) throw runErrorOf(page.failure);
-    const scored = page.body.rollouts.filter(({ reward }) => reward !== null);
+    const scored = page.body.rollouts.filter(isScored);
     best = [...best, ...scored].sort(byReward).slice(0, ANSWERS_AT_EACH_END);
     worst = [...worst, ...scored].sort(byReward).slice(-ANSWERS_AT_EACH_END);
     after = page.body.next;
@@ -107,8 +107,14 @@ async function answersOf({ runs }: Client, id: string, last: number | null): Pro
   return detailed.flat();
 }
 
-function byReward(one: RunRollout, other: RunRollout): number {
-  return (other.reward ?? 0) - (one.reward ?? 0);
+type ScoredRollout = RunRollout & { readonly reward: number };
+
+function isScored(rollout: RunRollout): rollout is ScoredRollout {
+  return rollout.reward !== null;
+}
+
+function byReward(one: ScoredRollout, other: ScoredRollout): number {
+  return other.reward - one.reward;
 }
 
 /** The digest of an exported run, and each of its rewards computed again. */

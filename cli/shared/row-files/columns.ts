@@ -263,8 +263,8 @@ const CONSTANTS: ReadonlyMap<string, string> = new Map([
 
 /**
  * The value of a Python list or dictionary, as pandas and numpy print it into a cell: `['a', "b"]`, `['a' 'b']`,
- * `[{'weight': 1.0, 'note': None}]`, `array(['a'], dtype=object)`; `undefined` = no such value. An escaped character
- * stands for itself, except for the line break and the tab.
+ * `[{'weight': 1.0, 'note': None}]`, `array(['a'], dtype=object)`; `undefined` = no such value. `\n` and `\t` are a
+ * line break and a tab; behind any other backslash the character is read as it is.
  */
 function pythonValue(text: string): unknown {
   if (!/^\s*(?:[[{]|array\()/.test(text)) return undefined;
