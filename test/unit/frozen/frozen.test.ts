@@ -1,7 +1,7 @@
 /**
  * Stored data outlives the code: judgment keys, recipe digests, records, prompts, ledger rows and receipts stay byte
  * for byte the same. Only a deliberate change of a format may write frozen.json again (`FREEZE=1 npx vitest run
- * --project unit test/unit/frozen`), and it names the change in docs/decisions (the last one: parser-3).
+ * --project unit test/unit/frozen`), and its commit names the change.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
