@@ -170,6 +170,11 @@ const RUNS_COMMANDS: CommandGroup = {
       load: async () => (await import('./commands/runs/run.ts')).importCommand,
     },
     {
+      name: 'runs title',
+      summary: 'Give a run a title, which lists show beside its id.',
+      load: async () => (await import('./commands/runs/run.ts')).titleCommand,
+    },
+    {
       name: 'runs delete',
       summary: 'Delete a run: its ledger, reports and text. Its judgments are kept.',
       load: async () => (await import('./commands/runs/run.ts')).deleteCommand,

@@ -35,6 +35,8 @@ export type StoredRun = {
   /** `null` = no rollout has a step. */
   readonly first_step: number | null;
   readonly last_step: number | null;
+  /** What people call the run; `null` = only by its id. */
+  readonly title: string | null;
 };
 
 export function lifeOf({ project, id, incarnation, shards }: StoredRun): RunLife {

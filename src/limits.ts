@@ -259,6 +259,8 @@ export const MAX_RUN_PLACE_CHARS = 256;
 export const MAX_METRICS = 32;
 /** Largest step of a run. */
 export const MAX_RUN_STEP = 1_000_000_000;
+/** Longest title of a run, in UTF-16 code units: a line of a list. */
+export const MAX_RUN_TITLE_CHARS = 200;
 /** Runs on one page of a list. */
 export const MAX_RUN_PAGE = 100;
 /** Steps on one page of a list. */

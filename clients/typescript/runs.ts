@@ -12,10 +12,12 @@ import {
 } from '../../src/wire/alerts.ts';
 import {
   type RunDetail,
+  type RunReply,
   rolloutListSchema,
   runDeletionSchema,
   runDetailSchema,
   runListSchema,
+  runSchema,
 } from '../../src/wire/runs.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
@@ -71,6 +73,8 @@ export type RunsClient = {
    * on disk.
    */
   import(id: string, content: Blob): Promise<Reply<RunImportReport>>;
+  /** Gives a run a title, which lists show beside its id. @param title one line; `null` removes it. */
+  setTitle(id: string, title: string | null): Promise<Reply<RunReply>>;
   /** Deletes ledger, reports and text of a run. If the reply is not `complete`, call it again to continue. */
   delete(id: string): Promise<Reply<RunDeletion>>;
   /** The evolving rubrics of the run's prompts. */
@@ -96,6 +100,7 @@ export function createRuns(connection: Connection): RunsClient {
       );
       return opened.ok ? reportOf(opened.body) : opened;
     },
+    setTitle: (id, title) => connection.patch(routePath('PATCH /v1/runs/{id}', { id }), { title }, runSchema),
     delete: (id) => connection.remove(routePath('DELETE /v1/runs/{id}', { id }), runDeletionSchema),
     rubrics: createRunRubrics(connection),
   };

@@ -26,7 +26,7 @@ import type { StoredCheck } from './check-table.ts';
 import { askShard, shardsOf } from './ledger-calls.ts';
 import { LEDGER_MESSAGE_VERSION, type PackedRecipe } from './ledger-messages.ts';
 import { RunDetails } from './run-details.ts';
-import { findRun, listRuns, type RunPage } from './run-list.ts';
+import { findRun, listRuns, type RunPage, setTitle } from './run-list.ts';
 import { type LedgerStores, recordRollouts } from './run-recording.ts';
 import { clearRuns, type RunRemoval, removeRun } from './run-removal.ts';
 import { type RunShards, readGroups, readPage, readRows } from './run-rows.ts';
@@ -74,6 +74,11 @@ export class LedgerClient {
   /** Returns null if the run does not exist or is being deleted. */
   find(run: string): Promise<StoredRun | null> {
     return findRun(this.#stores.db, this.#stores.project, run);
+  }
+
+  /** Sets the title of a run; `null` removes it. Returns null if the run does not exist or is being deleted. */
+  setTitle(run: string, title: string | null): Promise<StoredRun | null> {
+    return setTitle(this.#stores.db, this.#stores.project, run, title);
   }
 
   /** Lists runs, newest first. `after` is the last id of the previous page; returns null if that run does not exist. */

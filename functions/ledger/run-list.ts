@@ -17,7 +17,7 @@ export type RunPage = {
 const MAX_DELETING_LISTED = 100;
 
 const COLUMNS =
-  'project, id, incarnation, shards, family, created_at, active_at, store_text, first_step, last_step, deleting_at';
+  'project, id, incarnation, shards, family, created_at, active_at, store_text, first_step, last_step, title, deleting_at';
 const columnsSchema = z.object({
   project: z.string(),
   id: z.string(),
@@ -29,6 +29,7 @@ const columnsSchema = z.object({
   store_text: z.literal([0, 1]).transform((flag) => flag === 1),
   first_step: z.int().nullable(),
   last_step: z.int().nullable(),
+  title: z.string().nullable(),
 });
 const deletingSchema = z.object({ deleting_at: z.int().nullable() });
 const deletingIdSchema = z.object({ id: z.string() });
@@ -42,6 +43,24 @@ export async function findRun(db: D1Database, project: string, id: string): Prom
       .first(),
   );
   return found === null ? null : columnsSchema.parse(found);
+}
+
+/** Sets the title of a run; `null` removes it. Returns null if the run does not exist. @throws StorageError. */
+export async function setTitle(
+  db: D1Database,
+  project: string,
+  id: string,
+  title: string | null,
+): Promise<StoredRun | null> {
+  const changed = await stored('d1', 'run_title', async () =>
+    (await database(db))
+      .prepare(
+        `UPDATE run_list SET title = ? WHERE project = ? AND id = ? AND deleting_at IS NULL RETURNING ${COLUMNS}`,
+      )
+      .bind(title, project, id)
+      .first(),
+  );
+  return changed === null ? null : columnsSchema.parse(changed);
 }
 
 /**

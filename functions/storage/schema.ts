@@ -79,6 +79,7 @@ const VERSIONS: readonly (readonly string[])[] = [
     'ALTER TABLE budget_use ADD COLUMN reserved_calls INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE budget_use ADD COLUMN reserved_tokens INTEGER NOT NULL DEFAULT 0',
   ],
+  ['ALTER TABLE run_list ADD COLUMN title TEXT'],
 ];
 
 /**

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { findingCountsSchema } from '../citations/finding-schema.ts';
 import { FAMILY_NAMES } from '../families/composers.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
-import { MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE } from '../limits.ts';
+import { MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE, MAX_RUN_TITLE_CHARS } from '../limits.ts';
 import { ledgerRowSchema, placeIdSchema, runIdSchema, stepSchema } from '../runs/row.ts';
 import { runStepSchema } from '../runs/summary.ts';
 
@@ -24,7 +24,15 @@ export const runListQuerySchema = z.strictObject({
   after: runIdSchema.exactOptional().describe('The last run of the previous page.'),
 });
 
-const runSchema = z.strictObject({
+/** One line of text: characters that move the cursor of a terminal are refused. */
+const titleSchema = z
+  .string()
+  .regex(/^\P{C}+$/u, { error: 'expected text without control characters' })
+  .max(MAX_RUN_TITLE_CHARS);
+
+export const runChangeSchema = z.strictObject({ title: titleSchema.nullable().describe('null removes it.') });
+
+export const runSchema = z.strictObject({
   id: runIdSchema,
   family: z.enum(FAMILY_NAMES).describe('The family of all recipes of the run, so its rewards are comparable.'),
   created_at: z.iso.datetime(),
@@ -33,6 +41,7 @@ const runSchema = z.strictObject({
   store_text: z.boolean().describe('Whether the run keeps the text of any rollout.'),
   first_step: stepSchema.nullable().describe('null = no rollout has a step.'),
   last_step: stepSchema.nullable(),
+  title: titleSchema.exactOptional().describe('Absent = it has none.'),
 });
 
 /** A run as lists show it. */

@@ -172,6 +172,19 @@ describe('a rollout', () => {
   });
 });
 
+/** Records a group of two equal answers. */
+async function recordWithoutSignal(run: string, step: number): Promise<void> {
+  await deployment.post('/v1/groups', {
+    ...requestOf(example('good-answer')),
+    response: undefined,
+    reasoning: undefined,
+    finish_reason: undefined,
+    responses: [1, 2].map(() => ({ response: 'No answer.' })),
+    run: { id: run, step, group: 'same' },
+    store_text: true,
+  });
+}
+
 const ROLLOUT_ROWS = 'tbody tr:not(.group-row, .answer-row)';
 
 describe('a step', () => {
@@ -239,15 +252,7 @@ describe('a step', () => {
   });
 
   it('folds a group without signal, and opens it on request', async () => {
-    await deployment.post('/v1/groups', {
-      ...requestOf(example('good-answer')),
-      response: undefined,
-      reasoning: undefined,
-      finish_reason: undefined,
-      responses: [1, 2].map(() => ({ response: 'No answer.' })),
-      run: { id: 'without-signal', step: 2, group: 'same' },
-      store_text: true,
-    });
+    await recordWithoutSignal('without-signal', 2);
     await deployment.onPage('#/runs/without-signal/2', DESK, async ({ page }) => {
       const rows = page.getByRole('region', { name: 'Rollouts' }).locator(ROLLOUT_ROWS);
       const open = page.getByRole('button', { name: 'Show 2 samples' });
@@ -297,6 +302,30 @@ describe('a step', () => {
 });
 
 describe('the list of runs', () => {
+  it('shows titles, judges and active alerts, and keeps the runs with an active alert', async () => {
+    for (let step = 0; step < 8; step++) await recordWithoutSignal('faulty', step);
+    for (const look of [DESK, PHONE]) {
+      await deployment.onPage('#/runs', look, async ({ page }) => {
+        const row = page.getByRole('row').filter({ hasText: 'faulty' });
+        await row.locator('.finding-chip').first().waitFor();
+        await page.getByLabel('With active alerts').check();
+        await expect.poll(() => page.getByRole('rowheader').count()).toBe(1);
+        await page.getByLabel('Sort').selectOption('most alerts');
+        expect(await audit(page)).toEqual([]);
+        await shoot(page, `run-list-${look.width}`);
+        await page.getByRole('link', { name: 'faulty' }).click();
+        const title = `As seen at ${look.width} px`;
+        await page.getByRole('button', { name: 'Title' }).click();
+        await page.getByLabel('One line').fill(title);
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.locator('.page-head').getByText(title).waitFor();
+        await page.goBack();
+        await page.getByLabel('Search').fill(title);
+        await expect.poll(() => page.getByRole('rowheader').allTextContents()).toEqual([`faulty${title}`]);
+      });
+    }
+  });
+
   it('finds a run by its name, sorts, and loses one that is deleted after a confirmation', async () => {
     for (const id of ['to-delete', 'to-keep']) await deployment.recordGroup({ run: id, step: 0, group: 'prompt' }, 0);
     await deployment.onPage('#/runs', DESK, async ({ page }) => {
@@ -306,6 +335,7 @@ describe('the list of runs', () => {
       await page.getByLabel('Sort').selectOption('by name');
       await expect.poll(names).toEqual(['to-delete', 'to-keep']);
       await page.getByRole('cell', { name: 'refiner-gpt54-instance-rubric' }).first().waitFor();
+      await page.getByRole('cell', { name: 'lexical, not a model' }).first().waitFor();
       await page.getByRole('link', { name: 'to-delete' }).click();
       await page.getByRole('button', { name: 'Delete' }).click();
       await page.getByRole('button', { name: 'Keep it' }).click();

@@ -162,6 +162,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'get /v1/runs': { kind: 'list', path: '/v1/runs', after: ({ run }) => ({ path: `/v1/runs?after=${run}` }) },
   'get /v1/runs/{id}': refused(({ run }) => ({ path: `/v1/runs/${run}` })),
   'get /v1/runs/{id}/alerts': refused(({ run }) => ({ path: `/v1/runs/${run}/alerts` })),
+  'patch /v1/runs/{id}': refused(({ run }) => ({ path: `/v1/runs/${run}`, body: { title: 'Of another project' } })),
   'post /v1/runs/{id}/judge-checks': refused(({ run }) => ({ path: `/v1/runs/${run}/judge-checks`, body: CHECK })),
   'get /v1/runs/{id}/rollouts': refused(({ run }) => ({ path: `/v1/runs/${run}/rollouts?detail=true` })),
   'get /v1/runs/{id}/export': refused(({ run }) => ({ path: `/v1/runs/${run}/export` })),

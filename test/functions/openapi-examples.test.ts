@@ -372,6 +372,7 @@ async function rubrics(): Promise<void> {
 
 async function runs(): Promise<void> {
   const path = { id: RUN };
+  await example('patchRunsId', { path, json: { title: 'Second try, longer answers' } });
   await example('getRuns');
   await example('getRunsId', { path });
   await example('postRunsIdJudgeChecks', {

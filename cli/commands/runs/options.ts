@@ -31,6 +31,15 @@ export const showSyntax: CommandSyntax = {
   ],
 };
 
+export const titleSyntax: CommandSyntax = {
+  usage: ['runs title RUN TITLE --url URL'],
+  flags: WORKER_FLAGS,
+  details: [
+    'Lists show the title beside the id. An empty TITLE ("") removes it.',
+    'Exit code: 0 set, 1 there is no such run or the Worker stopped answering, 2 wrong command line.',
+  ],
+};
+
 export const deleteSyntax: CommandSyntax = {
   usage: ['runs delete RUN --yes --url URL'],
   flags: [

@@ -11,6 +11,7 @@ export const RUN_COLUMNS: readonly Column[] = [
   { title: 'last recorded', align: 'left', most: 16 },
   { title: 'text', align: 'left', most: 4 },
   { title: 'until', align: 'left', most: 20 },
+  { title: 'title', align: 'left', most: 60 },
 ];
 
 export function runRow({
@@ -22,10 +23,11 @@ export function runRow({
   active_at,
   store_text,
   expires_at,
+  title,
 }: RunReply): TableRow {
   const steps = first_step === null || last_step === null ? '' : `${first_step}–${last_step}`;
   const texts = [id, family, steps, minuteOf(created_at), minuteOf(active_at), store_text ? 'kept' : ''];
-  return { cells: [...texts, expires_at === null ? '' : minuteOf(expires_at)].map((text) => ({ text })) };
+  return { cells: [...texts, expires_at === null ? '' : minuteOf(expires_at), title ?? ''].map((text) => ({ text })) };
 }
 
 export const STEP_COLUMNS: readonly Column[] = [

@@ -1,4 +1,4 @@
-/** `citeward runs`: lists, shows, exports, imports and deletes the runs of a Worker. */
+/** `citeward runs`: lists, shows, titles, exports, imports and deletes the runs of a Worker. */
 
 import { openAsBlob } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -32,6 +32,7 @@ import {
   listSyntax,
   runIdOf,
   showSyntax,
+  titleSyntax,
 } from './options.ts';
 import { printReasons } from './reasons.ts';
 import { mixedJudgesText, RUN_COLUMNS, runRow, STEP_COLUMNS, stepRow, unscoredTexts } from './render.ts';
@@ -39,6 +40,7 @@ import { logToWandb, wandbLine } from './wandb.ts';
 
 export const listCommand: Command = { ...listSyntax, run: runList };
 export const showCommand: Command = { ...showSyntax, run: runShow };
+export const titleCommand: Command = { ...titleSyntax, run: runTitle };
 export const deleteCommand: Command = { ...deleteSyntax, run: runDelete };
 export const exportCommand: Command = { ...exportSyntax, run: runExport };
 export const importCommand: Command = { ...importSyntax, run: runImport };
@@ -80,9 +82,10 @@ async function runShow(flags: Flags): Promise<number> {
   }
   const table = resultTable(STEP_COLUMNS, screen);
   const reasons: string[] = [];
-  for await (const { family, recipes, rollouts, steps } of runPages(runs, id, from)) {
+  for await (const { title, family, recipes, rollouts, steps } of runPages(runs, id, from)) {
     if (isFirstPage) {
-      screen.message(`${id} · ${family} · ${rollouts} rollouts · ${recipes.map(recipeText).join(', ')}`, 'bold');
+      const name = title === undefined ? id : `${id} · ${title}`;
+      screen.message(`${name} · ${family} · ${rollouts} rollouts · ${recipes.map(recipeText).join(', ')}`, 'bold');
       isFirstPage = false;
     }
     for (const step of steps) {
@@ -104,6 +107,20 @@ export async function* runPages(runs: Client['runs'], id: string, from: number |
     yield page.body;
     next = page.body.next_step;
   } while (next !== null);
+}
+
+async function runTitle(flags: Flags): Promise<number> {
+  const id = runIdOf(flags.positionals, 'title');
+  const [, title, ...others] = flags.positionals;
+  if (title === undefined || others.length > 0) {
+    throw new UsageError('expected one title', `In quotes: ${CITEWARD} runs title ${id} "Second try" --url URL`);
+  }
+  const screen = new Screen(flags.isOn('no-color'));
+  const { runs } = await connectForRuns(flags, screen);
+  const reply = await runs.setTitle(id, title === '' ? null : title);
+  if (!reply.ok) throw runErrorOf(reply.failure);
+  screen.message(title === '' ? `${id} has no title` : `${id}: ${title}`, 'bold');
+  return EXIT_OK;
 }
 
 /** A Worker deletes a part of a run with each request. */

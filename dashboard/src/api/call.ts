@@ -19,7 +19,7 @@ export type Reply<T> =
   | { readonly ok: false; readonly failure: CallFailure };
 
 export type Call = {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as a form; use either `body` or `form`. */

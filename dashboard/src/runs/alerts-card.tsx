@@ -23,9 +23,7 @@ const WATCHED_ROLLOUTS = 50_000;
 
 /** Shows nothing for a run without alerts and checks, and while they are computed. */
 export function RunAlerts({ run }: { run: RunDetail }) {
-  const from = firstWatched(run);
-  const path = `${runPath(run.id)}/alerts${from === null ? '' : `?from_step=${from}`}`;
-  const { loaded, reload } = useApi<RunAlertsReply>(path);
+  const { loaded, reload } = useApi<RunAlertsReply>(alertsPath(run));
   // The alerts that are shown stay until the new ones are computed.
   useEffect(reload, [run.active_at]);
   if (loaded.state !== 'loaded') return null;
@@ -109,6 +107,11 @@ function AlertItem({ run, alert, sharedPaying }: AlertItemProps) {
       )}
     </li>
   );
+}
+
+export function alertsPath(run: RunDetail): string {
+  const from = firstWatched(run);
+  return `${runPath(run.id)}/alerts${from === null ? '' : `?from_step=${from}`}`;
 }
 
 /** The first step from which the last steps have at most the watched rollouts; `null` = all of them. */

@@ -14,11 +14,20 @@ const LOOKED_AT = 8;
  * @param step limits the search to a step; `none` = the rollouts without one.
  */
 export function JudgedBy({ run, step }: { run: string; step?: string }) {
+  const { loaded } = useApi<Judged>(judgesPath(run, step));
+  return loaded.state === 'loaded' && judgesIn(loaded.value).some(isLexicalJudge) ? <StandInBadge /> : null;
+}
+
+/** What `judgesPath` answers. */
+export type Judged = { readonly rollouts: readonly DetailedRollout[] };
+
+export function judgesPath(run: string, step?: string): string {
   const of = step === undefined ? '' : `&step=${encodeURIComponent(step)}`;
-  const { loaded } = useApi<{ readonly rollouts: readonly DetailedRollout[] }>(
-    `${runPath(run)}/rollouts?limit=${LOOKED_AT}&detail=true${of}`,
-  );
-  if (loaded.state !== 'loaded') return null;
-  const judgments = loaded.value.rollouts.flatMap(({ detail }) => detail?.report?.judgments ?? []);
-  return judgments.some(({ model }) => isLexicalJudge(model)) ? <StandInBadge /> : null;
+  return `${runPath(run)}/rollouts?limit=${LOOKED_AT}&detail=true${of}`;
+}
+
+/** The models that judged the rollouts, each once; none for an imported run, which has no reports. */
+export function judgesIn({ rollouts }: Judged): string[] {
+  const judgments = rollouts.flatMap(({ detail }) => detail?.report?.judgments ?? []);
+  return [...new Set(judgments.map(({ model }) => model).filter((model) => model !== null))];
 }

@@ -1,49 +1,39 @@
-/** Cells of the list of runs: recipe, steps, mean reward over the steps, number of rollouts. Loaded once in view. */
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RunDetail } from '../../../src/wire/runs.ts';
-import { callApi, runPath } from '../api/call.ts';
+/** Cells of the list of runs: recipe, judge, steps, mean reward over the steps, rollouts, active alerts. */
+import { useEffect, useRef } from 'preact/hooks';
 import { columnText, countText } from '../display/number-text.ts';
+import type { RunFigures } from './run-figures.ts';
 import { Sparkline } from './sparkline.tsx';
 
-type Figures = {
-  readonly recipe: string;
-  readonly means: readonly (number | null)[];
-  readonly mean: number | null;
-  readonly rollouts: number;
+type RunCellsProps = {
+  /** The first and last step, which need not be loaded. */
+  readonly steps: string;
+  /** `null` = not loaded yet. */
+  readonly figures: RunFigures | 'failed' | null;
+  /** Called once, when the row comes into view. */
+  readonly onSeen: () => void;
 };
 
-/** @param steps the first and last step, which need not be loaded. */
-export function RunCells({ id, steps }: { id: string; steps: string }) {
+export function RunCells({ steps, figures, onSeen }: RunCellsProps) {
   const cell = useRef<HTMLTableCellElement>(null);
-  const [figures, setFigures] = useState<Figures | 'failed' | null>(null);
   useEffect(() => {
     const target = cell.current;
     if (target === null) return;
-    const aborter = new AbortController();
-    const load = async (): Promise<void> => {
-      const reply = await callApi<RunDetail>(`${runPath(id)}?limit=1000`, { signal: aborter.signal });
-      setFigures(reply.ok ? figuresOf(reply.value) : 'failed');
-    };
     const observer = new IntersectionObserver((entries) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       observer.disconnect();
-      load().catch((error: unknown) => {
-        if (!aborter.signal.aborted) throw error;
-      });
+      onSeen();
     });
     observer.observe(target);
-    return () => {
-      observer.disconnect();
-      aborter.abort();
-    };
-  }, [id]);
+    return () => observer.disconnect();
+  }, []);
   const known = figures === 'failed' ? null : figures;
   return (
     <>
       <td ref={cell}>{known?.recipe}</td>
+      <td>{known?.judge === '' ? <span class="muted">none named</span> : known?.judge}</td>
       <td class="number">{steps}</td>
       <td class="spark-cell">
-        {known === null && figures === null && <span class="muted">loading…</span>}
+        {figures === null && <span class="muted">loading…</span>}
         {known !== null && known.mean !== null && (
           <>
             <Sparkline values={known.means} /> <b>{columnText(known.mean)}</b>
@@ -53,23 +43,17 @@ export function RunCells({ id, steps }: { id: string; steps: string }) {
         {figures === 'failed' && <span class="muted">failed to load</span>}
       </td>
       <td class="number">{known === null ? '' : countText(known.rollouts)}</td>
+      <td>
+        {known !== null && known.alerts === null && <span class="muted">not watched</span>}
+        {known?.alerts?.length === 0 && <span class="muted">none</span>}
+        <span class="chips">
+          {known?.alerts?.map((rule) => (
+            <span key={rule} class="finding-chip is-warning">
+              {rule.replaceAll('_', ' ')}
+            </span>
+          ))}
+        </span>
+      </td>
     </>
   );
-}
-
-/** Of the first 1,000 steps. The mean is over all of their scored rollouts. */
-function figuresOf({ steps, rollouts, recipes }: RunDetail): Figures {
-  let scored = 0;
-  let sum = 0;
-  for (const step of steps) {
-    if (step.reward.mean === null) continue;
-    scored += step.scored;
-    sum += step.reward.mean * step.scored;
-  }
-  return {
-    recipe: recipes.map(({ name }) => name ?? 'inline').join(', '),
-    means: steps.map(({ reward }) => reward.mean),
-    mean: scored === 0 ? null : sum / scored,
-    rollouts,
-  };
 }

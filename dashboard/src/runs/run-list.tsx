@@ -1,5 +1,6 @@
 /** The runs of this deployment, newest first. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { namesOf } from '../../../src/names-of.ts';
 import type { RunReply } from '../../../src/wire/runs.ts';
 import { type CallFailure, callApi } from '../api/call.ts';
 import { useApi } from '../api/use-api.ts';
@@ -11,6 +12,7 @@ import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf, type Page } from '../navigation/route.ts';
 import { NATURAL } from './place.ts';
 import { RunCells } from './run-cells.tsx';
+import { type KnownFigures, type RunFigures, useRunFigures } from './run-figures.ts';
 
 type RunPage = { readonly runs: readonly RunReply[]; readonly next: string | null };
 
@@ -38,6 +40,8 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
   const [failure, setFailure] = useState<CallFailure | null>(null);
   const [search, setSearch] = useState('');
   const [order, setOrder] = useState<Order>('newest first');
+  const [isAlerted, setAlerted] = useState(false);
+  const { known, want } = useRunFigures();
   const loadMore = async (): Promise<void> => {
     if (more.next === null) return;
     const reply = await callApi<RunPage>(`/v1/runs?limit=50&after=${encodeURIComponent(more.next)}`);
@@ -45,10 +49,19 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
     if (reply.ok) setMore({ runs: [...more.runs, ...reply.value.runs], next: reply.value.next });
   };
   const all = [...first.runs, ...more.runs];
-  const shown = inOrder(
-    all.filter(({ id, family }) => `${id} ${family}`.toLowerCase().includes(search.trim().toLowerCase())),
-    order,
-  );
+  const wanted = search.trim().toLowerCase();
+  // What is searched, kept or sorted by figures needs those of all runs, not of those in view alone.
+  const needsAll = wanted !== '' || isAlerted || ORDERS[order];
+  useEffect(() => {
+    if (needsAll) want(all.map(({ id }) => id));
+  }, [needsAll, all.length]);
+  const unknown = needsAll ? all.filter(({ id }) => !known.has(id)).length : 0;
+  const found = all.filter((run) => {
+    const figures = figuresOf(known, run);
+    if (isAlerted && (figures?.alerts ?? []).length === 0) return false;
+    return [run.id, run.title, run.family, figures?.recipe, figures?.judge].join(' ').toLowerCase().includes(wanted);
+  });
+  const shown = inOrder(found, order, known);
   return (
     <>
       {(all.length > 1 || more.next !== null) && (
@@ -62,16 +75,21 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
             <select
               value={order}
               onChange={(event) => {
-                const known = ORDERS.find((one) => one === event.currentTarget.value);
-                if (known !== undefined) setOrder(known);
+                const chosen = ORDER_NAMES.find((one) => one === event.currentTarget.value);
+                if (chosen !== undefined) setOrder(chosen);
               }}
             >
-              {ORDERS.map((one) => (
+              {ORDER_NAMES.map((one) => (
                 <option key={one}>{one}</option>
               ))}
             </select>
           </label>
+          <label class="inline-field">
+            <input type="checkbox" checked={isAlerted} onChange={(event) => setAlerted(event.currentTarget.checked)} />
+            <span>With active alerts</span>
+          </label>
           <span class="muted" role="status">
+            {unknown > 0 && `Loading ${plural(unknown, 'run')}… `}
             {shown.length === all.length ? '' : `${shown.length} of ${plural(all.length, 'run')}`}
             {more.next === null ? '' : ' so far'}
           </span>
@@ -84,6 +102,7 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
               <th scope="col">Run</th>
               <th scope="col">Family</th>
               <th scope="col">Recipe</th>
+              <th scope="col">Judge</th>
               <th scope="col" class="number">
                 Steps
               </th>
@@ -91,6 +110,7 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
               <th scope="col" class="number">
                 Rollouts
               </th>
+              <th scope="col">Active alerts</th>
               <th scope="col">Last recorded</th>
               <th scope="col">Text</th>
             </tr>
@@ -102,9 +122,10 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
                   <a class="list-link" href={hrefOf(leadsTo, run.id)}>
                     {run.id}
                   </a>
+                  {run.title !== undefined && <span class="run-title">{run.title}</span>}
                 </th>
                 <td>{run.family}</td>
-                <RunCells id={run.id} steps={stepsText(run)} />
+                <RunCells steps={stepsText(run)} figures={known.get(run.id) ?? null} onSeen={() => want([run.id])} />
                 <td>
                   <Time at={Date.parse(run.active_at)} />
                 </td>
@@ -126,17 +147,50 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
   );
 }
 
-const ORDERS = ['newest first', 'last recorded', 'by name'] as const;
-type Order = (typeof ORDERS)[number];
+/** Whether an order of the list needs the figures of the runs. */
+const ORDERS = {
+  'newest first': false,
+  'last recorded': false,
+  'by name': false,
+  'by judge': true,
+  'highest mean': true,
+  'most alerts': true,
+} as const;
+type Order = keyof typeof ORDERS;
+const ORDER_NAMES = namesOf(ORDERS);
 
-function inOrder(runs: RunReply[], order: Order): RunReply[] {
+function figuresOf(known: KnownFigures, { id }: RunReply): RunFigures | null {
+  const figures = known.get(id) ?? null;
+  return figures === 'failed' ? null : figures;
+}
+
+/** Runs whose figures are not known are last. */
+function inOrder(runs: readonly RunReply[], order: Order, known: KnownFigures): readonly RunReply[] {
+  const descending = (value: (figures: RunFigures) => number | null | undefined) => {
+    const of = (run: RunReply): number => {
+      const figures = figuresOf(known, run);
+      return (figures === null ? null : value(figures)) ?? Number.NEGATIVE_INFINITY;
+    };
+    return runs.toSorted((one, other) => {
+      const [a, b] = [of(one), of(other)];
+      return a === b ? 0 : b - a;
+    });
+  };
   switch (order) {
     case 'newest first':
       return runs;
     case 'last recorded':
-      return runs.sort((one, other) => Date.parse(other.active_at) - Date.parse(one.active_at));
+      return runs.toSorted((one, other) => Date.parse(other.active_at) - Date.parse(one.active_at));
     case 'by name':
-      return runs.sort((one, other) => NATURAL.compare(one.id, other.id));
+      return runs.toSorted((one, other) => NATURAL.compare(one.title ?? one.id, other.title ?? other.id));
+    case 'by judge': {
+      const judge = (run: RunReply): string => figuresOf(known, run)?.judge || '\uffff';
+      return runs.toSorted((one, other) => NATURAL.compare(judge(one), judge(other)));
+    }
+    case 'highest mean':
+      return descending(({ mean }) => mean);
+    case 'most alerts':
+      return descending(({ alerts }) => alerts?.length);
   }
 }
 

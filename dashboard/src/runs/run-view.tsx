@@ -18,14 +18,17 @@ import { RunCharts } from './run-charts.tsx';
 import { stepsText } from './run-list.tsx';
 import { hasPersistentRewards, numberedSteps } from './step-columns.ts';
 import { StepTable } from './step-table.tsx';
+import { TitleRun } from './title-run.tsx';
 import { useLiveRun } from './use-live-run.ts';
 
 export function RunView({ id }: { id: string }) {
   const { loading, isActive, changedAt, isBehind } = useLiveRun(id);
+  const title = loading.loaded.state === 'loaded' ? loading.loaded.value.title : undefined;
   return (
     <>
       <div class="page-head">
         <h1>{id}</h1>
+        {title !== undefined && <span class="run-title">{title}</span>}
         <a href={hrefOf('runs')}>All runs</a>
         <JudgedBy run={id} />
         <RubricsLink run={id} />
@@ -45,6 +48,7 @@ export function RunView({ id }: { id: string }) {
           <a class="button" href={hrefOf('replay', id)}>
             Replay this run
           </a>
+          <TitleRun run={id} title={title} onChange={loading.reload} />
           <DeleteRun run={id} />
         </div>
       </div>

@@ -1,4 +1,4 @@
-/** `/v1/runs`: lists runs, describes one step by step, lists its rollouts, and deletes it. */
+/** `/v1/runs`: lists runs, describes one step by step, lists its rollouts, gives it a title, and deletes it. */
 
 import * as z from 'zod';
 import { alertsOf } from '../../../service/alerts.ts';
@@ -8,7 +8,13 @@ import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
 import { isAlert } from '../../../src/runs/judge-check.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
 import { judgeCheckRequestSchema, type RecordedCheck } from '../../../src/wire/alerts.ts';
-import type { RunDetail, RunReply, RunRollout, rolloutListQuerySchema } from '../../../src/wire/runs.ts';
+import {
+  type RunDetail,
+  type RunReply,
+  type RunRollout,
+  type rolloutListQuerySchema,
+  runChangeSchema,
+} from '../../../src/wire/runs.ts';
 import type { StoredCheck } from '../../ledger/check-table.ts';
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
 import { readJson } from '../body.ts';
@@ -65,6 +71,12 @@ export const runHandlers = {
       next: rows.length > limit && last !== undefined ? writeCursor(last.position) : null,
     });
   },
+  'PATCH /v1/runs/{id}': async (c) => {
+    const { title } = await readJson(c, runChangeSchema);
+    const run = await storesOf(c).ledger.setTitle(runIdOf(c), title);
+    if (run === null) throw new RequestError({ reason: 'run_not_found' });
+    return c.json(runReply(c, run));
+  },
   'DELETE /v1/runs/{id}': async (c) => {
     const id = runIdOf(c);
     const { ledger } = storesOf(c);
@@ -96,7 +108,7 @@ function recordedCheck({ check, at }: StoredCheck): RecordedCheck {
 }
 
 function runReply(c: Context, run: StoredRun): RunReply {
-  const { id, family, created_at, active_at, store_text, first_step, last_step } = run;
+  const { id, family, created_at, active_at, store_text, first_step, last_step, title } = run;
   const expires_at = storesOf(c).ledger.expiryOf(run);
   return {
     id,
@@ -107,6 +119,7 @@ function runReply(c: Context, run: StoredRun): RunReply {
     store_text,
     first_step,
     last_step,
+    ...(title === null ? {} : { title }),
   };
 }
 

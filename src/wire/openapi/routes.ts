@@ -85,6 +85,7 @@ export const ROUTES = {
   'POST /v1/runs/{id}/replay': noQuery('score'),
   'GET /v1/runs': { scope: 'score', query: runListQuerySchema },
   'GET /v1/runs/{id}': { scope: 'score', query: runQuerySchema },
+  'PATCH /v1/runs/{id}': noQuery('score'),
   'DELETE /v1/runs/{id}': noQuery('admin'),
   'GET /v1/runs/{id}/alerts': { scope: 'score', query: alertsQuerySchema },
   'POST /v1/runs/{id}/judge-checks': noQuery('score'),

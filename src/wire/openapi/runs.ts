@@ -3,7 +3,14 @@ import { runImportReportSchema } from '../../runs/import-run.ts';
 import { runFileLineSchema } from '../../runs/run-file.ts';
 import { judgeCheckRequestSchema, recordedCheckSchema, runAlertsSchema } from '../alerts.ts';
 import { replayLineSchema, replayRequestSchema } from '../replay.ts';
-import { rolloutListSchema, runDeletionSchema, runDetailSchema, runListSchema } from '../runs.ts';
+import {
+  rolloutListSchema,
+  runChangeSchema,
+  runDeletionSchema,
+  runDetailSchema,
+  runListSchema,
+  runSchema,
+} from '../runs.ts';
 import { BODY_PROBLEMS, JSON_LINES, KEY_PROBLEMS, type Section } from './route.ts';
 
 const PROBLEMS = [401, 403, 404, 422, 500, 503] as const;
@@ -32,6 +39,12 @@ export const RUNS = {
       summary: 'Returns a run step by step: rewards, components, spread within groups, unscored rollouts.',
       replies: { 200: { description: 'The run, its recipes, and a page of its steps.', schema: 'Run' } },
       problems: PROBLEMS,
+    },
+    'PATCH /v1/runs/{id}': {
+      summary: 'Gives a run a title, which lists show beside its id.',
+      request: 'RunChange',
+      replies: { 200: { description: 'The run as lists show it.', schema: 'ListedRun' } },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 404, 503],
     },
     'DELETE /v1/runs/{id}': {
       summary: 'Deletes a run: its ledger, reports and text. Judgments stay.',
@@ -77,12 +90,14 @@ export const RUNS = {
   requests: {
     RunFileLineInput: runFileLineSchema,
     ReplayRequest: replayRequestSchema,
+    RunChange: runChangeSchema,
     JudgeCheckRequest: judgeCheckRequestSchema,
   },
   replies: {
     RunAlerts: runAlertsSchema,
     RecordedCheck: recordedCheckSchema,
     RunList: runListSchema,
+    ListedRun: runSchema,
     Run: runDetailSchema,
     RunDeletion: runDeletionSchema,
     RolloutList: rolloutListSchema,
