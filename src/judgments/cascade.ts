@@ -5,6 +5,9 @@
  *
  *     lexical [0.02, 0.98) --unsure--> classifier [0.2, 0.8) --unsure--> language model
  *
+ * Asked for contradictions too, a tier that cannot tell them decides only claims above its band: below it a claim is
+ * either contradicted or not in the source, which a later tier says.
+ *
  * Each tier's judgment is stored as its own, so other bands ask only about what no tier was asked before. The cascade's
  * judgment says for each claim which tier decided it; its identity has all tiers and their bands.
  */
@@ -12,7 +15,7 @@ import { digestJson } from '../digest.ts';
 import { gatherEvidence, indexSources, LEXICAL_JUDGE_MODEL } from '../lexical/index.ts';
 import type { Judge, JudgeCallOptions } from './judge.ts';
 import { classifiableKind, type JudgmentRequest, type Verdicts } from './kinds/registry.ts';
-import { unusualOptions } from './protocol/asking.ts';
+import { type Asking, unusualOptions } from './protocol/asking.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { DecidedPart } from './protocol/judgment-kind.ts';
 
@@ -37,38 +40,31 @@ export function createCascade(name: string, tiers: readonly CascadeTier[], last:
     identityFor(kind, asking) {
       if (!isDecidedHere(kind)) return last.identityFor(kind, asking);
       const identities = [
-        ...tiers.map(({ judge, band }) => ({ ...judge.identityFor(kind), band })),
+        ...tiers.map(({ judge, band }) => ({ ...judge.identityFor(kind, askingOf(judge, asking)), band })),
         last.identityFor(kind, asking),
       ];
       return { model, template: `${VERSION} ${digestJson(identities)}`, sampling: null };
     },
-    // No probability of a tier says that the sources deny a claim.
-    unsupported: (asking) => [
-      ...new Set([
-        ...(last.unsupported?.(asking) ?? unusualOptions(asking)),
-        ...(asking.contradiction === undefined ? [] : ['contradiction']),
-      ]),
-    ],
+    unsupported: (asking) => last.unsupported?.(asking) ?? unusualOptions(asking),
     context_tokens: contexts.length === 0 ? null : Math.min(...contexts),
     async judge(request, options) {
       const kind = classifiableKind(request.kind);
       if (kind === null) throw new Error(`createCascade: ${request.kind} requests are for the last judge`);
-      const { asking: _asking, ...plain } = request;
       const { claims, entries, scores, merged } = kind.byProbability;
       const claimCount = claims(request).length;
       const parts: DecidedPart<Verdicts>[] = [];
       let open = Array.from({ length: entries(request) }, (_, position) => position);
       for (const [tier, { judge, band }] of [...tiers, { judge: last, band: null }].entries()) {
         if (open.length === 0) break;
-        // The tiers read no prompt; only the last judge is asked as the recipe says.
-        const question = kind.entries.only(band === null ? request : plain, open);
+        const question = kind.entries.only(band === null ? request : askedOfTier(request, judge), open);
         const answer = await asked(judge, question, options);
         if (!answer.ok) return answer;
         const { verdicts, judged } = answer;
         const found = verdicts === null ? [] : scores(verdicts);
+        const limits = band === null ? null : sureLimits(judge, band, request.asking);
         const decided = judged.flatMap((at, n) => {
           const position = open[at] ?? 0;
-          return band === null || position >= claimCount || isSure(found[n], band) ? [position] : [];
+          return limits === null || position >= claimCount || isSure(found[n], limits) ? [position] : [];
         });
         if (verdicts !== null) parts.push({ tier, decided, verdicts });
         open = open.filter((position) => !decided.includes(position));
@@ -76,6 +72,22 @@ export function createCascade(name: string, tiers: readonly CascadeTier[], last:
       return { ok: true, verdicts: merged(request, parts), usage: null };
     },
   };
+}
+
+/** How a tier is asked, which reads no prompt: for contradictions, if it can tell them. */
+function askingOf(tier: Judge, { contradiction }: Asking = {}): Asking | undefined {
+  if (contradiction === undefined || tier.unsupported?.({ contradiction }).length !== 0) return undefined;
+  return { contradiction };
+}
+
+function askedOfTier({ asking, ...plain }: JudgmentRequest, tier: Judge): JudgmentRequest {
+  const ofTier = askingOf(tier, asking);
+  return ofTier === undefined ? plain : { ...plain, asking: ofTier };
+}
+
+/** The band, from 0 on for a tier that cannot tell contradicted from not in the source, if that is asked. */
+function sureLimits(tier: Judge, [low, high]: CascadeTier['band'], asking: Asking = {}): CascadeTier['band'] {
+  return asking.contradiction !== undefined && askingOf(tier, asking) === undefined ? [0, high] : [low, high];
 }
 
 /** Whether a probability is outside the band. */

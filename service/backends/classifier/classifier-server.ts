@@ -61,10 +61,11 @@ export function createClassifierServer(
   return {
     name,
     model: pinnedModel(config),
+    names_contradiction: labels.some(({ means }) => means === 'contradicted'),
     asking: `${endpoint}${how}${labels.length === 0 ? '' : ` ${labelsText(labels)}`}`,
     async classify(pairs, { deadline_ms, connections = UNLIMITED_CONNECTIONS }) {
       let end = clock.now() + Math.min(deadline_ms, config.timeout_s * 1000);
-      const supported: number[] = [];
+      const [supported, contradicted]: [number[], number[]] = [[], []];
       let usage: TokenUsage | null = { prompt_tokens: 0, completion_tokens: 0 };
       for (let at = 0; at < pairs.length; at += PAIRS_PER_CALL) {
         const batch = pairs.slice(at, at + PAIRS_PER_CALL);
@@ -83,9 +84,10 @@ export function createClassifierServer(
         const outcome = await withRetries(attempt, () => end, clock);
         if (!outcome.ok) return outcome;
         supported.push(...outcome.supported);
+        contradicted.push(...outcome.contradicted);
         usage = sumUsage(usage, outcome.usage);
       }
-      return { ok: true, supported, usage };
+      return { ok: true, supported, contradicted, usage };
     },
   };
 }
@@ -182,17 +184,19 @@ function readReply(config: ClassifierConfig, pairs: number, value: unknown): Cla
   }
   const byIndex = new Map(data.map((result) => [result.index, result]));
   if (data.length !== pairs || byIndex.size !== pairs) return failed(invalid('its results are not one for each pair'));
-  const supported: number[] = [];
+  const [supported, contradicted]: [number[], number[]] = [[], []];
   for (let index = 0; index < pairs; index++) {
     const { score, probs = [], label } = byIndex.get(index) ?? {};
     const isOfLabels = probs.length === labels.length && labels[probs.indexOf(Math.max(...probs))]?.name === label;
-    const one = endpoint === 'score' ? score : isOfLabels ? supportIn(labels, probs) : undefined;
+    const one = endpoint === 'score' ? score : isOfLabels ? sumOf('supported', labels, probs) : undefined;
     if (one === undefined) return failed(invalid('its results are not those of the setting labels, in their order'));
     supported.push(one);
+    contradicted.push(sumOf('contradicted', labels, probs));
   }
   return {
     ok: true,
     supported,
+    contradicted,
     usage: usage == null ? null : { prompt_tokens: usage.prompt_tokens, completion_tokens: 0 },
   };
 }
@@ -211,11 +215,15 @@ function repliedPredictions({ labels, answers_as, model }: ClassifierConfig, val
   return data === undefined ? undefined : { model: answers_as ?? model, data };
 }
 
-/** The probability of the labels that mean support. Rounding may take a sum of several above 1. */
-function supportIn(labels: readonly ClassifierLabel[], probs: readonly number[]): number {
+/** The probability of the labels with a meaning. Rounding may take a sum of several above 1. */
+function sumOf(
+  meaning: ClassifierLabel['means'],
+  labels: readonly ClassifierLabel[],
+  probs: readonly number[],
+): number {
   return Math.min(
     1,
-    probs.reduce((sum, one, n) => sum + (labels[n]?.means === 'supported' ? one : 0), 0),
+    probs.reduce((sum, one, n) => sum + (labels[n]?.means === meaning ? one : 0), 0),
   );
 }
 

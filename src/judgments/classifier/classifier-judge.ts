@@ -12,7 +12,7 @@ import { classifiableKind, type JudgmentRequest } from '../kinds/registry.ts';
 import { unusualOptions } from '../protocol/asking.ts';
 import type { Fitted } from '../protocol/budget.ts';
 import type { JudgeFailure, TokenUsage } from '../protocol/failure.ts';
-import type { ClaimSupport } from '../protocol/judgment-kind.ts';
+import { type ClaimSupport, CONTRADICTED_FROM } from '../protocol/judgment-kind.ts';
 import { hasMoreTokens } from '../protocol/token-estimate.ts';
 import { windowsOf } from './windows.ts';
 
@@ -24,6 +24,8 @@ export type ClassifierOutcome =
       readonly ok: true;
       /** The probability that the source supports the claim, 0 to 1, for each pair in order. */
       readonly supported: readonly number[];
+      /** The same that the source contradicts the claim; 0 if no label of the model means that. */
+      readonly contradicted: readonly number[];
       readonly usage: TokenUsage | null;
     }
   | { readonly ok: false; readonly failure: JudgeFailure };
@@ -35,6 +37,8 @@ export interface Classifier {
   readonly model: string;
   /** How pairs are put to the model and its labels are read; part of the identity. */
   readonly asking: string;
+  /** Whether a label of the model means contradicted. */
+  readonly names_contradiction: boolean;
   /** Classifies pairs, all or none. Expected failures are outcomes; a rejection is a bug. */
   classify(pairs: readonly ClassifiedPair[], options: CallOptions): Promise<ClassifierOutcome>;
 }
@@ -53,15 +57,19 @@ export const MAX_PAIRS = 4_096;
 
 /** Creates a judge on a classifier. @param window_tokens at least 128. */
 export function createClassifierJudge(classifier: Classifier, { window_tokens, threshold }: ClassifierSettings): Judge {
-  const { name, model, asking } = classifier;
+  const { name, model, asking, names_contradiction } = classifier;
   const how = `window_tokens=${window_tokens} threshold=${threshold} uncited=${LEXICAL_JUDGE_MODEL}`;
   const identity = { model, template: `${VERSION} ${asking} ${how}`, sampling: null };
+  const ofContradiction = { ...identity, template: `${identity.template} contradicted=${CONTRADICTED_FROM}` };
   return {
     name,
     model,
-    identityFor: () => identity,
+    identityFor: (_kind, given) => (given?.contradiction === undefined ? identity : ofContradiction),
     // It reads no prompt and does not sample.
-    unsupported: unusualOptions,
+    unsupported({ contradiction, ...others }) {
+      const isUnanswerable = contradiction !== undefined && !names_contradiction;
+      return [...unusualOptions(others), ...(isUnanswerable ? [NO_CONTRADICTION] : [])];
+    },
     context_tokens: null,
     fit: (request) => fitToWindows(request, window_tokens),
     async judge(request, options) {
@@ -73,14 +81,19 @@ export function createClassifierJudge(classifier: Classifier, { window_tokens, t
       );
       const outcome = pairs.length === 0 ? NO_PAIRS : await classifier.classify(pairs, options);
       if (!outcome.ok) return outcome;
-      const left = outcome.supported.values();
-      const supports = claims.map(({ sources }) => supportOf(sources, left));
+      const [left, denials] = [outcome.supported.values(), outcome.contradicted.values()];
+      const supports = claims.map(({ sources }) => ({
+        ...supportOf(sources, left),
+        contradicted: supportOf(sources, denials).score,
+      }));
       return { ok: true, verdicts: kind.byProbability.verdicts(request, supports, threshold), usage: outcome.usage };
     },
   };
 }
 
-const NO_PAIRS: ClassifierOutcome = { ok: true, supported: [], usage: null };
+const NO_PAIRS: ClassifierOutcome = { ok: true, supported: [], contradicted: [], usage: null };
+
+const NO_CONTRADICTION = 'contradiction (no label of its model means contradicted)';
 
 /** A claim with the windows of each of its sources; `too_long` = the claim leaves no room for a window. */
 type WindowedClaim = {
@@ -118,7 +131,7 @@ function windowsOfClaims(kind: Classifiable, request: JudgmentRequest, window_to
   });
 }
 
-/** Reads the probabilities of a claim's pairs. */
+/** Reads the probabilities of a claim's pairs, of support or of contradiction. */
 function supportOf(sources: readonly (readonly string[])[], left: Iterator<number>): ClaimSupport {
   const by_source = sources.map((windows) => windows.reduce((most) => Math.max(most, nextOf(left)), 0));
   return { score: by_source.reduce((most, one) => Math.max(most, one), 0), by_source };

@@ -103,12 +103,17 @@ export type DecidedPart<Verdicts> = {
   readonly verdicts: Verdicts;
 };
 
+/** The least probability at which an unsupported claim is contradicted: above all other labels together. */
+export const CONTRADICTED_FROM = 0.5;
+
 /** How probably its sources support a claim. */
 export type ClaimSupport = {
   /** 0 to 1: of the source that supports it most. */
   readonly score: number;
   /** The same for each source of the claim, in order. */
   readonly by_source: readonly number[];
+  /** 0 to 1: how probably the source denies the claim that denies it most. Absent: the judge does not say. */
+  readonly contradicted?: number;
 };
 
 /** A kind that a sandbox computes. */

@@ -1,5 +1,6 @@
 /** A cascade of scripted judges: which tier decides what, what is stored, and what a change of bands asks again. */
 import { describe, expect, test } from 'vitest';
+import { digestJson } from '../../../src/digest.ts';
 import { createCascade, lexicalTier } from '../../../src/judgments/cascade.ts';
 import {
   type ClassifiedPair,
@@ -13,19 +14,26 @@ import { type ObtainOptions, obtainJudgments } from '../../../src/judgments/obta
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 import { cascadeFigures } from '../../../src/labels/cascade-figures.ts';
+import { LEXICAL_JUDGE_MODEL } from '../../../src/lexical/index.ts';
 
 const DOWN: JudgeFailure = { reason: 'judge_unreachable', detail: 'the classifier cannot be reached', retryable: true };
 
-/** A classifier that gives each claim the probability that its text ends with: `claim 0.7`. */
-function nli(asked: string[] = [], failure: JudgeFailure | null = null): Judge {
+/**
+ * A classifier that gives each claim the probability that its text ends with: `claim 0.7`. With `denies` it has three
+ * labels, and contradicts what says `denied`.
+ */
+function nli(asked: string[] = [], failure: JudgeFailure | null = null, denies = false): Judge {
   const classifier: Classifier = {
     name: 'nli',
     model: 'tiny/nli',
     asking: 'score',
+    names_contradiction: denies,
     async classify(pairs: readonly ClassifiedPair[]) {
       asked.push(...pairs.map(({ claim }) => claim));
       if (failure !== null) return { ok: false, failure };
-      return { ok: true, supported: pairs.map(({ claim }) => Number(claim.split(' ').at(-1))), usage: null };
+      const supported = pairs.map(({ claim }) => Number(claim.split(' ').at(-1)));
+      const contradicted = pairs.map(({ claim }) => (denies && claim.startsWith('denied') ? 0.9 : 0));
+      return { ok: true, supported, contradicted, usage: null };
     },
   };
   return createClassifierJudge(classifier, { window_tokens: 512, threshold: 0.5 });
@@ -80,13 +88,6 @@ function obtain(judge: Judge, request: JudgmentRequest, options: Partial<ObtainO
 }
 
 describe('which tier decides', () => {
-  test('refuses what no probability can say: which claims the sources contradict', () => {
-    const last: Judge = { ...model(), unsupported: () => [] };
-    const cascade = createCascade('cheap', [{ judge: nli(), band: [0.2, 0.8] }], last);
-    expect(cascade.unsupported?.({ contradiction: true })).toEqual(['contradiction']);
-    expect(cascade.unsupported?.({})).toEqual([]);
-  });
-
   test('the classifier what is outside its band, the model the rest; each claim says which', async () => {
     const [ofNli, ofModel]: [string[], string[]] = [[], []];
     const cascade = createCascade('cheap', [{ judge: nli(ofNli), band: [0.2, 0.8] }], model(ofModel));
@@ -172,6 +173,79 @@ describe('which tier decides', () => {
     const [one, alone] = await Promise.all([obtain(cascade, request), obtain(model(), request)]);
     expect(one.key).toBe(alone.key);
     expect(one.preimage?.judge.model).toBe('qwen3');
+  });
+});
+
+describe('asked for contradictions', () => {
+  const texts = ['true 0.9', 'denied 0.1', 'false 0.1', 'denied 0.6'];
+  const asked = { ...citations(texts), asking: { contradiction: true } } as const;
+  /** The model denies what says so, if it is asked for it. */
+  const last = (ofModel: string[]): Judge => {
+    const plain = model(ofModel);
+    return {
+      ...plain,
+      identityFor: (kind, asking) => ({ ...plain.identityFor(kind), template: `${kind} ${JSON.stringify(asking)}` }),
+      unsupported: () => [],
+      async judge(request, options) {
+        const reply = await plain.judge(request, options);
+        if (!reply.ok || reply.verdicts.kind !== 'citations' || request.kind !== 'citations') return reply;
+        const isAsked = request.asking?.contradiction === true;
+        const claims = reply.verdicts.claims.map((one, n) =>
+          isAsked && request.claims[n]?.text.startsWith('denied') === true
+            ? { ...one, contradicted: true as const }
+            : one,
+        );
+        return { ...reply, verdicts: { ...reply.verdicts, claims } };
+      },
+    };
+  };
+  const judged = async (tiers: Parameters<typeof createCascade>[1], ofModel: string[], request = asked) => {
+    const { outcome } = await obtain(createCascade('cheap', tiers, last(ofModel)), request);
+    if (!outcome.ok || outcome.judgment.verdicts.kind !== 'citations') throw new Error('no verdicts');
+    return outcome.judgment.verdicts.claims.map(({ support, tier, contradicted }) => [support, tier, contradicted]);
+  };
+  const [yes, no] = [true as const, undefined];
+
+  test('a classifier of three labels decides both kinds of unsupported claims', async () => {
+    const ofModel: string[] = [];
+    const tiers = [{ judge: nli([], null, true), band: [0.2, 0.8] }] as const;
+    const values = [
+      [1, 0, no],
+      [0, 0, yes],
+      [0, 0, no],
+      [0, 1, yes],
+    ];
+    expect([await judged(tiers, ofModel), ofModel]).toEqual([values, ['denied 0.6']]);
+  });
+
+  test('one that gives a single probability, and words, decide only what is supported', async () => {
+    const ofModel: string[] = [];
+    const tiers = [lexicalTier([0.5, 1]), { judge: nli(), band: [0.2, 0.8] }] as const;
+    const values = [
+      [1, 1, no],
+      [0, 2, yes],
+      [0, 2, no],
+      [0, 2, yes],
+    ];
+    expect([await judged(tiers, ofModel), ofModel]).toEqual([values, texts.slice(1)]);
+  });
+
+  test('the last judge must be able to say it; the usual question keeps its key', () => {
+    const tiers = [{ judge: nli([], null, true), band: [0.2, 0.8] }] as const;
+    const refused = createCascade('cheap', tiers, model());
+    expect(refused.unsupported?.({ contradiction: true })).toEqual(['contradiction']);
+    expect(refused.unsupported?.({})).toEqual([]);
+    const templateOf = (denies: boolean, asking: { contradiction?: true }) =>
+      createCascade('cheap', [{ judge: nli([], null, denies), band: [0.2, 0.8] }], model()).identityFor(
+        'citations',
+        asking,
+      ).template;
+    expect(templateOf(true, {})).toBe(templateOf(false, {}));
+    const classifier = `citeward-classifier-2 score window_tokens=512 threshold=0.5 uncited=${LEXICAL_JUDGE_MODEL}`;
+    const tier = { model: 'tiny/nli', template: classifier, sampling: null, band: [0.2, 0.8] };
+    const usual = digestJson([tier, model().identityFor('citations')]);
+    expect(templateOf(true, {})).toBe(`citeward-cascade-1 ${usual}`);
+    expect(templateOf(true, { contradiction: true })).not.toBe(templateOf(true, {}));
   });
 });
 

@@ -72,7 +72,12 @@ describe('what is sent and read', () => {
     const outcome = await classified(configured('classify'), [json(classes([0.7, 0.2, 0.1], [0.1, 0.3, 0.6]))], {
       sent,
     });
-    expect(outcome).toEqual({ ok: true, supported: [0.7, 0.1], usage: { prompt_tokens: 30, completion_tokens: 0 } });
+    const [supported, contradicted] = [
+      [0.7, 0.1],
+      [0.1, 0.6],
+    ];
+    const usage = { prompt_tokens: 30, completion_tokens: 0 };
+    expect(outcome).toEqual({ ok: true, supported, contradicted, usage });
     expect(sent).toMatchObject([
       {
         url: 'http://127.0.0.1:9/classify',
@@ -96,7 +101,7 @@ describe('what is sent and read', () => {
   test('/score of vLLM: pairs', async () => {
     const sent: Sent[] = [];
     const outcome = await classified(configured('score'), [json(scores(0.25, 1))], { sent });
-    expect(outcome).toMatchObject({ ok: true, supported: [0.25, 1] });
+    expect(outcome).toMatchObject({ ok: true, supported: [0.25, 1], contradicted: [0, 0] });
     expect(sent[0]?.body).toEqual({
       model: 'm',
       text_1: PAIRS.map(({ source }) => source),
@@ -110,6 +115,7 @@ describe('what is sent and read', () => {
     expect(await classified(configured('predict'), [reply], { sent })).toEqual({
       ok: true,
       supported: [0.1, 0.9],
+      contradicted: [0.1, 0.05],
       usage: null,
     });
     expect(sent[0]?.body).toEqual({
@@ -117,6 +123,15 @@ describe('what is sent and read', () => {
       raw_scores: false,
       truncate: false,
     });
+  });
+
+  test('only a model with a label for it can say that a source contradicts a claim', () => {
+    const names = (endpoint: string, fields: object = {}) =>
+      createClassifierServer(configured(endpoint, fields), async () => page(), CLOCK).names_contradiction;
+    expect(names('predict')).toBe(true);
+    expect(names('predict', { labels: ['SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO'] })).toBe(true);
+    expect(names('classify', { labels: ['entailment', 'not_entailment'] })).toBe(false);
+    expect(names('score')).toBe(false);
   });
 
   test('several labels that mean support are added', async () => {

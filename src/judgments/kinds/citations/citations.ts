@@ -9,7 +9,7 @@ import type { Span } from '../../../text/span.ts';
 import { dataBlock } from '../../../text/untrusted.ts';
 import type { Asking } from '../../protocol/asking.ts';
 import { blockTokens, type EntryTokens, fitEntries } from '../../protocol/budget.ts';
-import type { ReadingKind } from '../../protocol/judgment-kind.ts';
+import { CONTRADICTED_FROM, type ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
   EVIDENCE_SYSTEM,
   type Evidence,
@@ -324,12 +324,14 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
   byProbability: {
     claims: ({ claims }) => claims,
     entries: ({ claims, statements }) => claims.length + statements.length,
-    verdicts: ({ claims, statements }, supports, threshold) => ({
+    verdicts: ({ claims, statements, asking }, supports, threshold) => ({
       kind: 'citations',
       claims: claims.map(({ claim, sources }, n) => {
-        const { score, by_source } = supports[n] ?? { score: 0, by_source: [] };
+        const { score, by_source, contradicted = 0 } = supports[n] ?? { score: 0, by_source: [] };
         const relevant = sources.map((_, position) => (by_source[position] ?? 0) >= threshold);
-        return { claim, support: score >= threshold ? 1 : 0, relevant, quote: 'absent', score };
+        const isDenied = asking?.contradiction === true && score < threshold && contradicted >= CONTRADICTED_FROM;
+        const support = score >= threshold ? 1 : 0;
+        return { claim, support, relevant, quote: 'absent', score, ...(isDenied ? { contradicted: true } : {}) };
       }),
       statements: statements.map(needsCitationVerdict),
     }),

@@ -6,21 +6,29 @@ import {
   createClassifierJudge,
   MAX_PAIRS,
 } from '../../../../src/judgments/classifier/classifier-judge.ts';
-import { fitToJudge } from '../../../../src/judgments/judge.ts';
+import { fitToJudge, optionsRefused } from '../../../../src/judgments/judge.ts';
 import type { JudgmentRequest, Verdicts } from '../../../../src/judgments/kinds/registry.ts';
 import { estimateTokens } from '../../../../src/judgments/protocol/token-estimate.ts';
+import { LEXICAL_JUDGE_MODEL } from '../../../../src/lexical/index.ts';
 
 const SETTINGS = { window_tokens: 128, threshold: 0.5 };
 
-/** A classifier that gives each pair the probability of a rule, and keeps the pairs. */
-function scripted(rule: (pair: ClassifiedPair) => number, asked: ClassifiedPair[] = []): Classifier {
+/** A classifier that gives each pair the probabilities of rules, and keeps the pairs. */
+function scripted(
+  rule: (pair: ClassifiedPair) => number,
+  asked: ClassifiedPair[] = [],
+  denies: ((pair: ClassifiedPair) => number) | null = null,
+): Classifier {
   return {
     name: 'nli',
     model: 'tiny/nli',
     asking: 'predict entailment=supported',
+    names_contradiction: denies !== null,
     async classify(pairs) {
       asked.push(...pairs);
-      return { ok: true, supported: pairs.map(rule), usage: { prompt_tokens: pairs.length, completion_tokens: 0 } };
+      const contradicted = pairs.map(denies ?? (() => 0));
+      const usage = { prompt_tokens: pairs.length, completion_tokens: 0 };
+      return { ok: true, supported: pairs.map(rule), contradicted, usage };
     },
   };
 }
@@ -124,6 +132,59 @@ describe('verdicts', () => {
     );
     expect(verdicts).toMatchObject({ claims: [{ support: 0, relevant: [false], score: 0 }] });
     expect(asked).toEqual([]);
+  });
+});
+
+describe('contradictions', () => {
+  const sources = ['The Aare is 288 km long.', 'The Aare is Swiss.'];
+  const claims = ['The Aare is 288 km long.', 'The Aare is 300 km long.', 'The Aare is green.', 'The Aare is blue.'];
+  const request = citations(
+    sources,
+    claims.map((text) => ({ text, sources: [0, 1] })),
+  );
+  const asked = { ...request, asking: { contradiction: true } } as const;
+  const nli = scripted(
+    ({ source: text, claim }) => (text === claim ? 0.9 : claim.includes('blue') ? 0.5 : 0.1),
+    [],
+    ({ source: text, claim }) => (claim.includes('green') ? 0.49 : text.includes('288') && text !== claim ? 0.5 : 0),
+  );
+
+  test('are told from what is not in the source where one label is more probable than the others', async () => {
+    const verdicts = await judged(nli, asked);
+    const values = verdicts.kind === 'citations' ? verdicts.claims.map((one) => [one.support, one.contradicted]) : [];
+    // The last claim reaches the threshold of support, so that a window that denies it does not matter.
+    const none = [0, undefined];
+    expect(values).toEqual([[1, undefined], [0, true], none, [1, undefined]]);
+    expect(await judged(nli, request)).toEqual({
+      kind: 'citations',
+      claims: (verdicts.kind === 'citations' ? verdicts.claims : []).map(({ contradicted: _, ...one }) => one),
+      statements: [],
+    });
+  });
+
+  test('have keys of their own; the usual question keeps its key', () => {
+    const judge = createClassifierJudge(nli, SETTINGS);
+    const usual = judge.identityFor('citations');
+    expect(usual).toEqual({
+      model: 'tiny/nli',
+      template: `citeward-classifier-2 predict entailment=supported window_tokens=128 threshold=0.5 uncited=${LEXICAL_JUDGE_MODEL}`,
+      sampling: null,
+    });
+    expect(judge.identityFor('citations', {})).toEqual(usual);
+    expect(judge.identityFor('citations', { contradiction: true }).template).toBe(`${usual.template} contradicted=0.5`);
+  });
+
+  test('are refused by a model that has no label for them, and the detail says why', () => {
+    const one = scripted(() => 1);
+    expect(optionsRefused(createClassifierJudge(one, SETTINGS), asked)).toEqual({
+      reason: 'judge_option_unsupported',
+      detail:
+        'the judge nli cannot follow contradiction (no label of its model means contradicted): change the recipe or ' +
+        'choose another judge',
+      retryable: false,
+    });
+    expect(optionsRefused(createClassifierJudge(one, SETTINGS), request)).toBeNull();
+    expect(optionsRefused(createClassifierJudge(nli, SETTINGS), asked)).toBeNull();
   });
 });
 
