@@ -113,7 +113,7 @@ async function runTitle(flags: Flags): Promise<number> {
   const id = runIdOf(flags.positionals, 'title');
   const [, title, ...others] = flags.positionals;
   if (title === undefined || others.length > 0) {
-    throw new UsageError('expected one title', `In quotes: ${CITEWARD} runs title ${id} "Second try" --url URL`);
+    throw new UsageError('expected one title', 'Give it in quotes: "Second try, longer answers"');
   }
   const screen = new Screen(flags.isOn('no-color'));
   const { runs } = await connectForRuns(flags, screen);
