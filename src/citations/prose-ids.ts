@@ -59,8 +59,10 @@ export function idsInProse(
   for (const { start, end } of parts) {
     let wordFrom = start;
     for (let at = start; at < end; at++) {
-      const code = text.charCodeAt(at);
-      const mark = code < MARKS.length ? MARKS[code] : 0;
+      let code = text.charCodeAt(at);
+      while (MARKS[code] === 0 && ++at < end) code = text.charCodeAt(at);
+      if (at >= end) break;
+      const mark = MARKS[code];
       if (mark === LESS_THAN) {
         // Tags without a claim have findings of their own. The place is kept, so that many open tags cost one search.
         if (beginsTag(text, at)) {
@@ -96,7 +98,7 @@ export function idsInProse(
           const plain = plainAt(from);
           if (plain !== null && isMarkedOrNamed(plain, span)) found.push(span);
         }
-      } else if (code >= MARKS.length && superscriptDigit(code) !== null) {
+      } else if (mark === undefined && superscriptDigit(code) !== null) {
         const from = at;
         let number = '';
         for (let digit = superscriptDigit(code); digit !== null && at < end; ) {

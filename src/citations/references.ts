@@ -9,7 +9,7 @@
  *   (`1. title`) is the id of a source.
  * - Indented lines continue a definition, as long as it stays as short as a title.
  */
-import { hasContent, isAsciiDigit, isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
+import { hasContent, isAsciiDigit, isAsciiLetter, isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
 
@@ -252,7 +252,7 @@ function mayMatter(line: string, isAfterBlank: boolean): boolean {
     if (found === null || line.length === found.end || line[found.end] === ':') return true;
     return isAfterBlank && isNumberOfNote(found.id);
   }
-  return line.length <= 2 * MAX_HEADING_CHARS && beginsHeading(line);
+  return beginsHeading(line);
 }
 
 function newList(start: number, hasHeading: boolean): List {
@@ -291,30 +291,36 @@ const HEADING_MARKS = '>#*_:：-—=【】';
 
 /** A mark around a heading, or half of an emoji. */
 function isHeadingMark(code: number): boolean {
+  if (isAsciiLetter(code)) return false;
   return (
     isSpace(code) || HEADING_MARKS.includes(String.fromCharCode(code)) || isHighSurrogate(code) || isLowSurrogate(code)
   );
 }
 
-/** The words of a line without the marks, the emoji, the number before them and the colon or stop behind them. */
-function headingWords(line: string): string {
+/**
+ * The words of a line without the marks, the emoji, the number before them and the colon or stop behind them; `null`:
+ * too long for a heading.
+ */
+function headingWords(line: string): string | null {
+  if (line.length > 2 * MAX_HEADING_CHARS) return null;
   let start = 0;
   let end = line.length;
   while (start < end && isHeadingMark(line.charCodeAt(start))) start++;
   while (start < end && (isAsciiDigit(line.charCodeAt(start)) || '. '.includes(line.charAt(start)))) start++;
   while (end > start && (isHeadingMark(line.charCodeAt(end - 1)) || line.charAt(end - 1) === '.')) end--;
-  return line.slice(start, end).toLowerCase();
+  return end - start > MAX_HEADING_CHARS ? null : line.slice(start, end).toLowerCase();
 }
 
 /** Returns whether a line is a heading of references. */
 export function isSourcesHeading(line: string): boolean {
-  const words = line.length <= 2 * MAX_HEADING_CHARS ? headingWords(line) : '';
-  return words.length <= MAX_HEADING_CHARS && HEADINGS.has(words);
+  const words = headingWords(line);
+  return words !== null && HEADINGS.has(words);
 }
 
 /** Returns whether more text may make a heading of a line. */
 function beginsHeading(line: string): boolean {
   const words = headingWords(line);
+  if (words === null) return false;
   for (const heading of HEADINGS) if (heading.startsWith(words)) return true;
   return false;
 }

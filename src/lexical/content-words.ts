@@ -136,8 +136,8 @@ for (const [script, languages] of Object.entries(SPACED)) {
     for (const word of words.split(' ')) LISTS_OF_WORD.set(folded(word), (LISTS_OF_WORD.get(folded(word)) ?? 0) | bit);
   }
 }
-/** Citation marks and numbers of a list, which are no content, need one of these. */
-const MAY_HAVE_MARKS = /[[\n]|^\s*\(?\d/u;
+/** The number of a list, which is no content, stands at the start. */
+const LIST_NUMBER = /^\s*\(?\d/u;
 
 /** English is the first list. */
 const ENGLISH = 1;
@@ -150,7 +150,8 @@ const ENGLISH = 1;
 export function hasContentWord(text: string): boolean {
   let possible = -1;
   let onlyAlsoEnglish = true;
-  const plain = MAY_HAVE_MARKS.test(text) ? withoutMarks(text) : text;
+  const mayHaveMarks = text.includes('[') || text.includes('\n') || LIST_NUMBER.test(text);
+  const plain = mayHaveMarks ? withoutMarks(text) : text;
   for (let at = 0; at < plain.length; ) {
     const kind = kindAt(plain, at);
     const end = runEnd(plain, at, kind);
@@ -181,6 +182,7 @@ function scriptBits(found: number): number {
 /** Pictographs are no words. */
 function kindAt(text: string, at: number): number {
   const unit = text.charCodeAt(at);
+  if (unit < 0x80) return unitClass(unit);
   if ((unit >= 0xd83c && unit <= 0xd83e) || (unit >= 0xfe00 && unit <= 0xfe0f)) return SEPARATOR;
   if (unit >= 0xdc00 && unit <= 0xdfff && at > 0) {
     const high = text.charCodeAt(at - 1);
