@@ -1,5 +1,11 @@
 /** Measures text in terminal columns and cuts it to fit. Foreign text goes through `plainLine` first. */
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made on first use: loading its tables delays the start of every command. */
+let segmenter: Intl.Segmenter | null = null;
+
+function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
 
@@ -11,7 +17,7 @@ const PLAIN = /^[\x20-\x7E]*$/;
 export function textWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemesOf(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -54,7 +60,7 @@ export function fitText(text: string, width: number): string {
   if (head.length === text.length && textWidth(head) <= width) return head;
   let kept = '';
   let used = 0;
-  for (const { segment } of segmenter.segment(head)) {
+  for (const { segment } of graphemesOf(head)) {
     const next = graphemeWidth(segment);
     if (used + next > width - 1) break;
     kept += segment;
