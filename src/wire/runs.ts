@@ -6,6 +6,7 @@ import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE, MAX_RUN_TITLE_CHARS } from '../limits.ts';
 import { ledgerRowSchema, placeIdSchema, runIdSchema, stepSchema } from '../runs/row.ts';
 import { runStepSchema } from '../runs/summary.ts';
+import { plainLine } from '../text/foreign-line.ts';
 
 const countSchema = z.int().min(0);
 /** A number in a query. */
@@ -24,11 +25,14 @@ export const runListQuerySchema = z.strictObject({
   after: runIdSchema.exactOptional().describe('The last run of the previous page.'),
 });
 
-/** One line of text: characters that move the cursor of a terminal are refused. */
+/** One line of text: characters that move the cursor of a terminal, reorder or hide text are refused. */
 const titleSchema = z
   .string()
-  .regex(/^\P{C}+$/u, { error: 'expected text without control characters' })
-  .max(MAX_RUN_TITLE_CHARS);
+  .min(1)
+  .max(MAX_RUN_TITLE_CHARS)
+  .refine((title) => plainLine(title) === title, {
+    error: 'expected a line of text, without white space at its ends and without unseen or control characters',
+  });
 
 export const runChangeSchema = z.strictObject({ title: titleSchema.nullable().describe('null removes it.') });
 
