@@ -9,7 +9,14 @@
  *   (`1. title`) is the id of a source.
  * - Indented lines continue a definition, as long as it stays as short as a title.
  */
-import { hasContent, isAsciiDigit, isAsciiLetter, isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
+import {
+  hasContent,
+  isAsciiDigit,
+  isAsciiLetter,
+  isHighSurrogate,
+  isLowSurrogate,
+  isSpace,
+} from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
 
