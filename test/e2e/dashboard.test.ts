@@ -321,6 +321,11 @@ describe('batches', () => {
     await onPage(`#/batches/${batch}`, DESK, async ({ page }) => {
       // One line of four succeeds, and the others cannot succeed unchanged.
       await page.getByText('completed, 3 failed').waitFor();
+      const lowest = page.getByRole('region', { name: 'Lowest rewards' });
+      await lowest.getByRole('row').filter({ hasText: 'row-0' }).waitFor();
+      await lowest.locator('.answer-row .claim').first().waitFor();
+      await page.getByRole('img', { name: /^Distribution of the rewards, from/ }).waitFor();
+      await page.getByText('mean reward').waitFor();
       const again = page.getByRole('button', { name: 'New batch of 0 lines' });
       await again.waitFor();
       expect(await again.isDisabled()).toBe(true);
@@ -391,7 +396,7 @@ describe('labelling', () => {
       expect(JSON.stringify(await page.evaluate('Object.values(localStorage)'))).not.toContain('Aare');
       await page.locator('input[type=file]').setInputFiles(rowsFile(ROWS));
       await page.getByRole('button', { name: 'Label as Ben (3/3)' }).waitFor();
-      await page.getByRole('button', { name: 'Compare' }).focus();
+      await page.getByRole('button', { name: 'Compare', exact: true }).focus();
       await page.keyboard.press('Enter');
       await page.getByText('1 disagreement, 0 resolved').waitFor();
       expect(await page.getByRole('row', { name: /Claims/ }).innerText()).toMatch(/2\s+50\.0 %\s+0\.\d\d/);
@@ -400,6 +405,7 @@ describe('labelling', () => {
       expect(await audit(page)).toEqual([]);
       await shoot(page, `${place.replace(', ', '-')}-label-agreement`);
       await page.getByRole('button', { name: 'Export 2 rows' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Compare with the judge' }).isDisabled()).toBe(true);
       await page.keyboard.press('0');
       const saving = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Export 3 rows' }).click();
@@ -422,6 +428,11 @@ describe('labelling', () => {
         { ...ROWS[1], ...ratings('unsupported', 'partial') },
         { ...ROWS[2], ...ratings(true, true) },
       ]);
+      // All rows have a final label: the verdicts of the judge may be seen.
+      await page.getByRole('button', { name: 'Compare with the judge' }).click();
+      await page.getByText(/\d rows? with another verdict/).waitFor();
+      expect(await audit(page)).toEqual([]);
+      await shoot(page, `${place.replace(', ', '-')}-label-judge`);
       expect(sent.filter((url) => url.includes('/v1/'))).toEqual([]);
       const checked = await citeward('judge', 'check', path, '--quick');
       expect(checked).toMatchObject({ code: 0 });

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { countText, plural } from '../display/number-text.ts';
 import type { LabelFile } from './label-file.ts';
 import { LabelButtons, useLabelKeys } from './rating-view.tsx';
-import { agreementOf, disagreements, levelOfRater, type Ratings, resolvedAs } from './ratings.ts';
+import { agreementOf, disagreements, type KindAgreement, levelOfRater, type Ratings, resolvedAs } from './ratings.ts';
 import { LABEL_TEXTS, RowView } from './row-view.tsx';
 
 type Props = {
@@ -17,8 +17,10 @@ const KIND_NAMES = { criterion: 'Criteria', claim: 'Claims', needs_citation: 'St
 
 export function AgreementView({ file, raters, ratings, onChange }: Props) {
   const [first, second] = raters;
-  const kinds = agreementOf(file.rows, ratings, first, second);
-  const open = disagreements(file.rows.length, ratings, first, second);
+  const one = (row: number) => levelOfRater(ratings, first, row);
+  const other = (row: number) => levelOfRater(ratings, second, row);
+  const kinds = agreementOf(file.rows, one, other);
+  const open = disagreements(file.rows.length, one, other);
   const resolved = open.filter((row) => ratings.resolved.has(row)).length;
   return (
     <>
@@ -34,40 +36,47 @@ export function AgreementView({ file, raters, ratings, onChange }: Props) {
         {kinds.length === 0 ? (
           <p class="pad">No row has a label of both raters yet.</p>
         ) : (
-          <div class="scroll-x">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Rows</th>
-                  <th scope="col" class="number">
-                    Both labelled
-                  </th>
-                  <th scope="col" class="number">
-                    Same label
-                  </th>
-                  <th scope="col" class="number">
-                    Kappa
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {kinds.map(({ kind, rows, same, kappa }) => (
-                  <tr key={kind}>
-                    <th scope="row">{KIND_NAMES[kind]}</th>
-                    <td class="number">{countText(rows)}</td>
-                    <td class="number">{same === null ? '–' : `${(100 * same).toFixed(1)} %`}</td>
-                    <td class="number">{kappa === null ? '–' : kappa.toFixed(2)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <AgreementTable kinds={kinds} />
         )}
       </section>
       {open.length > 0 && (
         <Disagreements file={file} raters={raters} rows={open} ratings={ratings} onChange={onChange} />
       )}
     </>
+  );
+}
+
+/** The figures of each kind of rows. */
+export function AgreementTable({ kinds }: { kinds: readonly KindAgreement[] }) {
+  return (
+    <div class="scroll-x">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Rows</th>
+            <th scope="col" class="number">
+              Both labelled
+            </th>
+            <th scope="col" class="number">
+              Same label
+            </th>
+            <th scope="col" class="number">
+              Kappa
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {kinds.map(({ kind, rows, same, kappa }) => (
+            <tr key={kind}>
+              <th scope="row">{KIND_NAMES[kind]}</th>
+              <td class="number">{countText(rows)}</td>
+              <td class="number">{same === null ? '–' : `${(100 * same).toFixed(1)} %`}</td>
+              <td class="number">{kappa === null ? '–' : kappa.toFixed(2)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -9,6 +9,7 @@ import { countText } from '../display/number-text.ts';
 import { saveBlob } from '../display/save-blob.ts';
 import '../styles/label.css';
 import { AgreementView } from './agreement-view.tsx';
+import { JudgeAgreement } from './judge-agreement.tsx';
 import { type LabelFile, openLabelFile } from './label-file.ts';
 import { RatingView } from './rating-view.tsx';
 import { exportedLines, mergedRatings, type Ratings, ratingsText, readRatings } from './ratings.ts';
@@ -63,7 +64,8 @@ function initialRatings(file: LabelFile): Ratings {
 type View =
   | { readonly kind: 'names' }
   | { readonly kind: 'rating'; readonly rater: string }
-  | { readonly kind: 'agreement' };
+  | { readonly kind: 'agreement' }
+  | { readonly kind: 'judge' };
 
 function Session({ file }: { file: LabelFile }) {
   const [ratings, setRatings] = useState(() => initialRatings(file));
@@ -118,6 +120,14 @@ function Session({ file }: { file: LabelFile }) {
           </button>
           <button
             type="button"
+            disabled={left > 0}
+            aria-pressed={view.kind === 'judge'}
+            onClick={() => setView({ kind: 'judge' })}
+          >
+            Compare with the judge
+          </button>
+          <button
+            type="button"
             class="primary"
             disabled={lines.length === 0}
             onClick={() => saveBlob(exportName(file), new Blob([`${lines.join('\n')}\n`]))}
@@ -137,6 +147,7 @@ function Session({ file }: { file: LabelFile }) {
       {view.kind === 'agreement' && first !== undefined && second !== undefined && (
         <AgreementView file={file} raters={[first, second]} ratings={ratings} onChange={change} />
       )}
+      {view.kind === 'judge' && <JudgeAgreement file={file} ratings={ratings} />}
       <LeaveGuard isKept={isKept} />
     </>
   );

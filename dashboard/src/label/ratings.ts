@@ -73,7 +73,7 @@ export function orderFor(rater: string, digest: string, rows: number): readonly 
   return order;
 }
 
-/** How far two raters agree on the rows of one kind that both labelled. */
+/** How far two raters, or a rater and a judge, agree on the rows of one kind that both labelled. */
 export type KindAgreement = {
   readonly kind: LabelKind;
   readonly rows: number;
@@ -83,17 +83,15 @@ export type KindAgreement = {
   readonly table: AgreementTable;
 };
 
-export function agreementOf(
-  rows: readonly LabelQuestion[],
-  ratings: Ratings,
-  first: string,
-  second: string,
-): KindAgreement[] {
+/** The level of a row, given by its index; undefined = not labelled. */
+export type LevelOf = (row: number) => number | null | undefined;
+
+export function agreementOf(rows: readonly LabelQuestion[], first: LevelOf, second: LevelOf): KindAgreement[] {
   return LABEL_KINDS.flatMap((kind) => {
     const pairs = new PairCounter(LEVELS[kind].length);
     for (const [row, { asked }] of rows.entries()) {
-      const [one, other] = [levelOfRater(ratings, first, row), levelOfRater(ratings, second, row)];
-      if (asked.kind === kind && one !== undefined && other !== undefined) pairs.add(one, other);
+      const [one, other] = [first(row), second(row)];
+      if (asked.kind === kind && one != null && other != null) pairs.add(one, other);
     }
     const { table } = pairs;
     if (pairsIn(table) === 0) return [];
@@ -101,11 +99,11 @@ export function agreementOf(
   });
 }
 
-/** Indexes of the rows that both raters labelled, and differently. */
-export function disagreements(rows: number, ratings: Ratings, first: string, second: string): number[] {
+/** Indexes of the rows that both labelled, and differently. */
+export function disagreements(rows: number, first: LevelOf, second: LevelOf): number[] {
   return Array.from({ length: rows }, (_, row) => row).filter((row) => {
-    const [one, other] = [levelOfRater(ratings, first, row), levelOfRater(ratings, second, row)];
-    return one !== undefined && other !== undefined && one !== other;
+    const [one, other] = [first(row), second(row)];
+    return one != null && other != null && one !== other;
   });
 }
 

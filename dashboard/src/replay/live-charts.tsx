@@ -1,9 +1,9 @@
 /** The charts that follow the slider: reward histogram and mean reward by step. */
 import { useMemo } from 'preact/hooks';
 import type { PreparedGroup } from '../../../src/runs/replay-group.ts';
+import { Histogram } from '../charts/histogram.tsx';
 import { type ChartLine, LineChart } from '../charts/line-chart.tsx';
 import { numberText } from '../display/number-text.ts';
-import { Histogram } from './histogram.tsx';
 import { type LiveFigures, type RecordedFigures, stepsOf } from './live-pass.ts';
 
 type LiveChartsProps = { prepared: readonly PreparedGroup[]; recorded: RecordedFigures; live: LiveFigures };

@@ -49,7 +49,8 @@ function LoadedAnswer({ place }: { place: RolloutPlace }) {
   }
 }
 
-function StoredAnswer({ rollout }: { rollout: DetailedRollout }) {
+/** The marked answer of a rollout, by what its report says of the claims. */
+export function StoredAnswer({ rollout }: { rollout: Pick<DetailedRollout, 'detail'> }) {
   const answer = useMemo(() => {
     const draft = draftOf(rollout.detail?.rollout ?? null);
     return draft === null ? null : { draft, ...verifiedRollout(rollout, draft) };

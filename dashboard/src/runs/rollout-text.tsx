@@ -68,8 +68,8 @@ function Reading({ rollout, draft }: { rollout: DetailedRollout; draft: Draft })
 }
 
 /** The verification of a stored answer, with the status of each claim by the recorded verdicts. */
-export function verifiedRollout(rollout: DetailedRollout, draft: Draft) {
-  const report = rollout.detail?.report ?? null;
+export function verifiedRollout({ detail }: Pick<DetailedRollout, 'detail'>, draft: Draft) {
+  const report = detail?.report ?? null;
   const judged = report !== null && 'claims' in report ? report.claims : null;
   const verified = verifyDraft(draft, { grammar: grammarOf(draft), mode: 'full', citations: 'allowed' });
   return { verified, states: claimStatuses(verified.ok ? verified.verification.claims : [], judged) };

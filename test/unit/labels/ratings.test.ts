@@ -5,6 +5,7 @@ import {
   disagreements,
   exportedLines,
   finalLevel,
+  levelOfRater,
   mergedRatings,
   noRatings,
   orderFor,
@@ -30,14 +31,16 @@ function both(): Ratings {
   return given.reduce((all, [rater, row, level]) => rated(all, rater, row, level), noRatings());
 }
 
+const of = (rater: string) => (row: number) => levelOfRater(both(), rater, row);
+
 describe('agreement', () => {
   test('by kind, over the rows that both labelled', () => {
-    expect(agreementOf(ROWS, both(), 'Ada', 'Ben')).toMatchObject([
+    expect(agreementOf(ROWS, of('Ada'), of('Ben'))).toMatchObject([
       { kind: 'criterion', rows: 1, same: 0 },
       { kind: 'claim', rows: 1, same: 1, kappa: null },
     ]);
-    expect(agreementOf(ROWS, both(), 'Ada', 'Cleo')).toEqual([]);
-    expect(disagreements(ROWS.length, both(), 'Ada', 'Ben')).toEqual([1]);
+    expect(agreementOf(ROWS, of('Ada'), of('Cleo'))).toEqual([]);
+    expect(disagreements(ROWS.length, of('Ada'), of('Ben'))).toEqual([1]);
   });
 
   test('a disagreement has no final label until it is resolved; one rater is enough for a row', () => {

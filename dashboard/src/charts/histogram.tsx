@@ -1,4 +1,8 @@
-/** Reward histogram: recorded and replayed rewards over the same bins. A pointer or a finger on a bin shows its counts. */
+/**
+ * Reward histogram: one distribution, or recorded and replayed rewards over the same bins. A pointer or a finger on a
+ * bin shows its counts.
+ */
+import '../styles/histogram.css';
 import { useState } from 'preact/hooks';
 import { countText } from '../display/number-text.ts';
 
@@ -8,15 +12,16 @@ const HEIGHT = 120;
 
 type HistogramProps = {
   before: readonly number[] | Float64Array;
-  after: readonly number[] | Float64Array;
+  /** Absent: the histogram is of one distribution. */
+  after?: readonly number[] | Float64Array;
   text: (value: number) => string;
 };
 
 export function Histogram({ before, after, text }: HistogramProps) {
-  const [least, most] = rangeOf(before, after);
+  const [least, most] = rangeOf(before, after ?? []);
   const old = countsOf(before, least, most);
-  const other = countsOf(after, least, most);
-  const top = Math.max(1, ...old, ...other);
+  const other = after === undefined ? null : countsOf(after, least, most);
+  const top = Math.max(1, ...old, ...(other ?? []));
   const [bin, setBin] = useState<number | null>(null);
   const point = (event: PointerEvent & { readonly currentTarget: SVGSVGElement }): void => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
@@ -28,11 +33,18 @@ export function Histogram({ before, after, text }: HistogramProps) {
       <figcaption>
         <h2>Rewards</h2>
         <span class="histogram-key">
-          <span class="key-before" aria-hidden="true" /> recorded {bin !== null && <b>{countText(old[bin] ?? 0)}</b>}
+          {other !== null && (
+            <>
+              <span class="key-before" aria-hidden="true" /> recorded{' '}
+            </>
+          )}
+          {bin !== null && <b>{countText(old[bin] ?? 0)}</b>}
         </span>
-        <span class="histogram-key">
-          <span class="key-after" aria-hidden="true" /> replayed {bin !== null && <b>{countText(other[bin] ?? 0)}</b>}
-        </span>
+        {other !== null && (
+          <span class="histogram-key">
+            <span class="key-after" aria-hidden="true" /> replayed {bin !== null && <b>{countText(other[bin] ?? 0)}</b>}
+          </span>
+        )}
         <span class="muted histogram-bin">
           {bin === null ? `rollouts, at most ${countText(top)} in a bin` : `${edge(bin)} to ${edge(bin + 1)}`}
         </span>
@@ -44,11 +56,11 @@ export function Histogram({ before, after, text }: HistogramProps) {
         onPointerMove={point}
         onPointerDown={point}
         onPointerLeave={() => setBin(null)}
-        aria-label={`Distribution of the rewards, recorded and replayed, from ${text(least)} to ${text(most)}`}
+        aria-label={`Distribution of the rewards${other === null ? '' : ', recorded and replayed'}, from ${text(least)} to ${text(most)}`}
       >
         {bin !== null && <rect class="pointed" x={(bin * WIDTH) / BINS} y="0" width={WIDTH / BINS} height={HEIGHT} />}
-        <path class="after" d={outline(other, top)} />
-        <path class="before" d={outline(old, top)} />
+        <path class="after" d={outline(other ?? old, top)} />
+        {other !== null && <path class="before" d={outline(old, top)} />}
       </svg>
       <p class="histogram-axis" aria-hidden="true">
         <span>{text(least)}</span>

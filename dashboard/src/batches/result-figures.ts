@@ -1,0 +1,92 @@
+/** Reads the output file of a batch: rewards, why some are missing, and the results with the lowest rewards. */
+import type { ScoreResponse } from '../../../src/wire/score.ts';
+import { fileContentPath, openApi, type Reply } from '../api/call.ts';
+import { textLines } from '../api/text-lines.ts';
+import type { DetailedRollout } from '../runs/load-rollout.ts';
+
+export type ScoredResult = {
+  readonly custom_id: string;
+  /** Index of the member of a group; `null` = the request was one score. */
+  readonly member: number | null;
+  readonly reward: number;
+  readonly report: ScoreResponse;
+};
+
+export type ResultFigures = {
+  readonly rewards: readonly number[];
+  /** Results without a reward, by reason. */
+  readonly unscored: ReadonlyMap<string, number>;
+  /** At most ten, the lowest reward first. */
+  readonly worst: readonly ScoredResult[];
+};
+
+const WORST_SHOWN = 10;
+
+/** A line of an output file, as far as this page reads it. The Worker wrote it. */
+type OutputLine = {
+  readonly custom_id: string;
+  readonly response: {
+    readonly body: (ScoreResponse | { readonly reward?: undefined }) & { readonly members?: readonly ScoreResponse[] };
+  };
+};
+
+/** @throws DOMException (AbortError) when `signal` aborts. */
+export async function loadResults(outputFile: string, signal: AbortSignal): Promise<Reply<ResultFigures>> {
+  const file = await openApi(fileContentPath(outputFile), { signal });
+  if (!file.ok) return file;
+  const rewards: number[] = [];
+  const unscored = new Map<string, number>();
+  let worst: ScoredResult[] = [];
+  const add = (custom_id: string, member: number | null, report: ScoreResponse): void => {
+    const { reward, reason } = report;
+    if (reward === null) {
+      unscored.set(reason ?? 'unknown', (unscored.get(reason ?? 'unknown') ?? 0) + 1);
+      return;
+    }
+    rewards.push(reward);
+    const last = worst[WORST_SHOWN - 1];
+    if (last !== undefined && last.reward <= reward) return;
+    worst = [...worst, { custom_id, member, reward, report }].sort((one, other) => one.reward - other.reward);
+    worst.splice(WORST_SHOWN);
+  };
+  for await (const line of textLines(file.value)) {
+    const { custom_id, response }: OutputLine = JSON.parse(line);
+    const { body } = response;
+    if (body.members !== undefined) for (const [n, member] of body.members.entries()) add(custom_id, n, member);
+    else if (body.reward !== undefined) add(custom_id, null, body);
+  }
+  return { ...file, value: { rewards, unscored, worst } };
+}
+
+/** Results by their place in the list, with the rollout that was sent; those that the input file lacks are absent. */
+export type Answers = ReadonlyMap<ScoredResult, Pick<DetailedRollout, 'detail'>>;
+
+/** Reads the rollouts of some results from the input file. @throws DOMException (AbortError) when `signal` aborts. */
+export async function loadAnswers(
+  inputFile: string,
+  results: readonly ScoredResult[],
+  signal: AbortSignal,
+): Promise<Reply<Answers>> {
+  const file = await openApi(fileContentPath(inputFile), { signal });
+  if (!file.ok) return file;
+  const answers = new Map<ScoredResult, Pick<DetailedRollout, 'detail'>>();
+  for await (const line of textLines(file.value)) {
+    // Most lines are of other results: their id is compared before the line is parsed.
+    if (!results.some(({ custom_id }) => line.includes(JSON.stringify(custom_id)))) continue;
+    const { custom_id, body }: { custom_id: string; body: Readonly<Record<string, unknown>> } = JSON.parse(line);
+    for (const result of results) {
+      if (result.custom_id !== custom_id) continue;
+      answers.set(result, { detail: { report: result.report, rollout: rolloutOf(body, result.member) } });
+    }
+    if (answers.size === results.length) break;
+  }
+  return { ...file, value: answers };
+}
+
+/** The rollout of a request: its body, or the shared fields of a group with those of one of its responses. */
+function rolloutOf(body: Readonly<Record<string, unknown>>, member: number | null): Readonly<Record<string, unknown>> {
+  const { responses, ...shared } = body;
+  if (member === null || !Array.isArray(responses)) return body;
+  const response: unknown = responses[member];
+  return typeof response === 'object' && response !== null ? { ...shared, ...response } : { ...shared, response };
+}

@@ -1,0 +1,107 @@
+/** The rewards of a batch: their mean, their distribution, and the ten lowest with their answers. */
+import '../styles/runs.css';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
+import { useLoading } from '../api/use-api.ts';
+import { Histogram } from '../charts/histogram.tsx';
+import { Fact } from '../display/fact.tsx';
+import { columnText, countText, numberText, plural } from '../display/number-text.ts';
+import { WhenLoaded } from '../display/when-loaded.tsx';
+import { FindingChips } from '../runs/finding-chips.tsx';
+import { StoredAnswer } from '../runs/rollout-answer.tsx';
+import { unscoredWords } from '../words/unscored.ts';
+import { loadAnswers, loadResults, type ResultFigures, type ScoredResult } from './result-figures.ts';
+
+export function ResultsCard({ batch, outputFile }: { batch: BatchReply; outputFile: string }) {
+  const loading = useLoading((signal) => loadResults(outputFile, signal), outputFile);
+  return (
+    <WhenLoaded loading={loading} waiting="Reading the results…">
+      {(figures) => <Results batch={batch} figures={figures} />}
+    </WhenLoaded>
+  );
+}
+
+function Results({ batch, figures: { rewards, unscored, worst } }: { batch: BatchReply; figures: ResultFigures }) {
+  // A batch of verifications or comparisons has none.
+  if (rewards.length === 0 && unscored.size === 0) return null;
+  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  const inOrder = [...rewards].sort((one, other) => one - other);
+  return (
+    <>
+      <section class="card" aria-label="Rewards">
+        <dl class="facts is-alone">
+          <Fact name="scored" text={countText(rewards.length)} />
+          {rewards.length > 0 && (
+            <>
+              <Fact name="mean reward" text={numberText(mean)} />
+              <Fact name="median" text={numberText(inOrder[Math.floor((rewards.length - 1) / 2)] ?? 0)} />
+            </>
+          )}
+          <div>
+            <dt>not scored</dt>
+            {unscored.size === 0 && <dd>none</dd>}
+            {[...unscored].map(([reason, count]) => (
+              <dd key={reason}>
+                {plural(count, 'result')}: {unscoredWords(reason)}
+              </dd>
+            ))}
+          </div>
+        </dl>
+        {rewards.length > 0 && <Histogram before={rewards} text={numberText} />}
+      </section>
+      {worst.length > 0 && <Worst batch={batch} worst={worst} />}
+    </>
+  );
+}
+
+function Worst({ batch, worst }: { batch: BatchReply; worst: readonly ScoredResult[] }) {
+  const { loaded } = useLoading((signal) => loadAnswers(batch.input_file_id, worst, signal), batch.input_file_id);
+  const answers = loaded.state === 'loaded' ? loaded.value : null;
+  return (
+    <section class="card" aria-label="Lowest rewards">
+      <header class="card-head">
+        <h2>Lowest rewards</h2>
+        {loaded.state === 'failed' && <span class="muted">the input file was not loaded, so there are no answers</span>}
+      </header>
+      <div class="scroll-x">
+        <table class="list rollouts">
+          <thead>
+            <tr>
+              <th scope="col">Line</th>
+              <th scope="col" class="number">
+                Reward
+              </th>
+              <th scope="col">Findings</th>
+            </tr>
+          </thead>
+          <tbody>
+            {worst.map((result) => {
+              const { custom_id, member, reward, report } = result;
+              const answer = answers?.get(result);
+              return (
+                <>
+                  <tr key={`${custom_id} ${member}`}>
+                    <th scope="row" class="place-id">
+                      {custom_id}
+                      {member !== null && `, response ${member}`}
+                    </th>
+                    <td class="number">{columnText(reward)}</td>
+                    <td>{'finding_counts' in report && <FindingChips counts={report.finding_counts} />}</td>
+                  </tr>
+                  {answer !== undefined && (
+                    <tr class="answer-row">
+                      <td colSpan={3}>
+                        <div class="reading in-list is-short">
+                          <StoredAnswer rollout={answer} />
+                        </div>
+                      </td>
+                    </tr>
+                  )}
+                </>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
