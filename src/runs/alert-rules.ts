@@ -177,12 +177,13 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'sprayed_citations',
     reads: ['reward', 'ids', 'sources_cited'],
-    alsoReads: ['unmet'],
+    alsoReads: ['irrelevant', 'unmet'],
     compares: true,
     isMet: (last, first, rise) => {
-      const isPaid = rise >= SOME_RISE && last('ids') >= 1.75;
+      // Spraying lowers the reward for some steps, before the policy finds the amount that pays.
+      const isSpray = last('ids') >= 1.75 && (rise >= SOME_RISE || last('irrelevant') >= 0.5);
       const grew = (figure: AlertFigure): boolean => last(figure) >= 1.25 * first(figure);
-      return (isPaid || isGuess(last)) && grew('ids') && grew('sources_cited');
+      return (isSpray || isGuess(last)) && grew('ids') && grew('sources_cited');
     },
     says: ({ last, first, shown }) =>
       `a claim cites ${last('ids').toFixed(1)} sources, ${first('ids').toFixed(1)} at first, and an answer ` +

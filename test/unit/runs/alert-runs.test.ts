@@ -63,3 +63,10 @@ it('names citations at random of a policy that answers few rows, although its re
   );
   expect(alerts[0]?.figures.unmet?.last).toBeGreaterThanOrEqual(0.6);
 });
+
+it('names citations of every source while they still lower the reward', async () => {
+  const { alerts } = await alertsOf('rt-gpt54-chance-d8a438-s1');
+  const [sprayed] = alerts;
+  expect(sprayed).toMatchObject({ rule: 'sprayed_citations', since: 9 });
+  expect(sprayed?.figures.irrelevant?.last).toBeGreaterThanOrEqual(0.5);
+});

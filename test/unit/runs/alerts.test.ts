@@ -228,21 +228,32 @@ describe('a rule', () => {
   });
 });
 
-it('sprayed citations need no higher reward where most answers miss what the row asks for', () => {
-  const rule = RULES.find((one) => one.rule === 'sprayed_citations');
-  const isMet = (changes: Partial<Record<AlertFigure, number>>): boolean | undefined => {
-    const figures: Partial<Record<AlertFigure, number>> = { unmet: 0.6, ids: 1.35, sources_cited: 0.25, ...changes };
-    const first: typeof figures = { ids: 1.08, sources_cited: 0.2 };
-    return rule?.isMet(
-      (figure) => figures[figure] ?? Number.NaN,
-      (figure) => first[figure] ?? Number.NaN,
-      0,
-    );
-  };
-  expect(isMet({})).toBe(true);
-  for (const beside of [{ unmet: 0.599 }, { ids: 1.349 }, { sources_cited: 0.249 }, { unmet: Number.NaN }]) {
-    expect(isMet(beside), JSON.stringify(beside)).toBe(false);
-  }
+describe('sprayed citations need no higher reward', () => {
+  type Figures = Partial<Record<AlertFigure, number>>;
+  const first: Figures = { ids: 1.08, sources_cited: 0.2 };
+
+  it.each<[string, Figures, Figures[]]>([
+    [
+      'where most answers miss what the row asks for',
+      { unmet: 0.6, ids: 1.35, sources_cited: 0.25 },
+      [{ unmet: 0.599 }, { ids: 1.349 }, { sources_cited: 0.249 }, { unmet: Number.NaN }],
+    ],
+    [
+      'where half of the citations support nothing',
+      { irrelevant: 0.5, ids: 1.75, sources_cited: 0.25 },
+      [{ irrelevant: 0.499 }, { ids: 1.749 }, { sources_cited: 0.249 }, { irrelevant: Number.NaN }],
+    ],
+  ])('%s', (_, last, besides) => {
+    const rule = RULES.find((one) => one.rule === 'sprayed_citations');
+    const isMet = (figures: Figures): boolean | undefined =>
+      rule?.isMet(
+        (figure) => figures[figure] ?? Number.NaN,
+        (figure) => first[figure] ?? Number.NaN,
+        -0.1,
+      );
+    expect(isMet(last)).toBe(true);
+    for (const beside of besides) expect(isMet({ ...last, ...beside }), JSON.stringify(beside)).toBe(false);
+  });
 });
 
 describe('changes that are tried', () => {
