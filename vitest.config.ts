@@ -22,6 +22,8 @@ const ofProcesses = {
   environment: 'node',
   ...attempts,
   globalSetup: './test/e2e/bundled-cli.ts',
+  // The bundle is imported as it is.
+  server: { deps: { external: [/\/\.cache\/cli\//u] } },
   // They start many processes of the same sources.
   env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '.cache/compiled') },
   testTimeout: 120_000,

@@ -1,4 +1,7 @@
-/** Finds the command that the arguments name, runs it, and turns expected errors into a message and an exit code. */
+/**
+ * The command line as a function: finds the command that the arguments name, runs it, and turns expected errors into a
+ * message and an exit code. main.ts calls it with the process, a test with streams of its own.
+ */
 
 import manifest from 'citeward/package.json' with { type: 'json' };
 import { plainLine } from '../src/text/foreign-line.ts';
@@ -8,39 +11,50 @@ import { CommandError, EXIT_OK, EXIT_USAGE, UsageError } from './shared/exit.ts'
 import { readFlags } from './shared/flags.ts';
 import { commandHelp, generalHelp, groupHelp } from './shared/help.ts';
 import { CITEWARD } from './shared/program.ts';
+import { type Shell, writeLine } from './shared/shell.ts';
 import { styleFor } from './shared/style.ts';
 import { didYouMean } from './shared/suggest.ts';
 
-async function dispatch(args: readonly string[]): Promise<number> {
+/** Runs a command line and returns its exit code. @throws Error for a bug. */
+export async function main(args: readonly string[], shell: Shell): Promise<number> {
+  try {
+    return await dispatch(args, shell);
+  } catch (error) {
+    return report(error, args, shell);
+  }
+}
+
+async function dispatch(args: readonly string[], shell: Shell): Promise<number> {
+  const say = (line: string): void => writeLine(shell.stdout, line);
   const [first, ...rest] = args;
   if (first === undefined) {
-    console.error(generalHelp(COMMANDS, manifest.version));
+    writeLine(shell.stderr, generalHelp(COMMANDS, manifest.version));
     return EXIT_USAGE;
   }
   if (first === '--version' || first === '-v') {
-    console.log(manifest.version);
+    say(manifest.version);
     return EXIT_OK;
   }
   if (first === '--help' || first === '-h' || first === 'help') {
     const [topic, action] = rest;
-    console.log(topic === undefined ? generalHelp(COMMANDS, manifest.version) : await helpFor(topic, action));
+    say(topic === undefined ? generalHelp(COMMANDS, manifest.version) : await helpFor(topic, action));
     return EXIT_OK;
   }
   const named = commandNamed(first);
-  if (!('commands' in named)) return runCommand(named, rest);
+  if (!('commands' in named)) return runCommand(named, rest, shell);
   const [action, ...after] = rest;
   if (action === '--help' || action === '-h') {
-    console.log(groupHelp(named));
+    say(groupHelp(named));
     return EXIT_OK;
   }
-  return runCommand(actionNamed(named, action), after);
+  return runCommand(actionNamed(named, action), after, shell);
 }
 
-async function runCommand(entry: CommandEntry, args: readonly string[]): Promise<number> {
+async function runCommand(entry: CommandEntry, args: readonly string[], shell: Shell): Promise<number> {
   const command = await entry.load();
-  const flags = readFlags(entry.name, command.flags, args);
+  const flags = readFlags(entry.name, command.flags, args, shell);
   if (!flags.isOn('help')) return command.run(flags);
-  console.log(commandHelp(entry.summary, command));
+  writeLine(shell.stdout, commandHelp(entry.summary, command));
   return EXIT_OK;
 }
 
@@ -73,22 +87,10 @@ function commandNamed(name: string): CommandEntry | CommandGroup {
 }
 
 /** Prints an expected error and returns its exit code. Any other error is a bug: it is thrown again, with its stack. */
-function report(error: unknown): number {
+function report(error: unknown, args: readonly string[], { stderr, env }: Shell): number {
   if (!(error instanceof CommandError)) throw error;
-  const style = styleFor(process.stderr, process.argv.includes('--no-color'));
-  for (const line of error.message.split('\n')) console.error(style('red', `citeward: ${plainLine(line)}`));
-  if (error.hint !== null) console.error(plainLine(error.hint));
+  const style = styleFor(stderr, args.includes('--no-color'), env);
+  for (const line of error.message.split('\n')) writeLine(stderr, style('red', `citeward: ${plainLine(line)}`));
+  if (error.hint !== null) writeLine(stderr, plainLine(error.hint));
   return error.exitCode;
-}
-
-// The reader of standard output has closed it (`citeward … | head`), so there is nothing left to do.
-process.stdout.on('error', (error: Error & { readonly code?: string }) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(EXIT_OK);
-});
-
-try {
-  process.exitCode = await dispatch(process.argv.slice(2));
-} catch (error) {
-  process.exitCode = report(error);
 }

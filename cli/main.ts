@@ -14,4 +14,11 @@ process.on('warning', (warning) => {
   if (warning.name !== 'ExperimentalWarning') for (const listener of warn) listener(warning);
 });
 
-await import('./dispatch.ts');
+// The reader of standard output has closed it (`citeward … | head`), so there is nothing left to do.
+process.stdout.on('error', (error: Error & { readonly code?: string }) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
+const { main } = await import('./dispatch.ts');
+process.exitCode = await main(process.argv.slice(2), process);

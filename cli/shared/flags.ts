@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from './exit.ts';
 import { CITEWARD } from './program.ts';
+import type { Shell } from './shell.ts';
 import { didYouMean } from './suggest.ts';
 
 export type FlagDescription = {
@@ -23,9 +24,10 @@ export const COMMON_FLAGS: readonly FlagDescription[] = [
   { name: 'help', kind: 'switch', help: 'Show this text.' },
 ];
 
-/** The parsed command line. A command reads each flag by its name and kind. */
+/** The parsed command line and the shell that it came from. A command reads each flag by its name and kind. */
 export class Flags {
   readonly positionals: readonly string[];
+  readonly shell: Shell;
   readonly #switches: ReadonlySet<string>;
   readonly #texts: ReadonlyMap<string, string>;
   readonly #lists: ReadonlyMap<string, readonly string[]>;
@@ -35,8 +37,10 @@ export class Flags {
     switches: ReadonlySet<string>,
     texts: ReadonlyMap<string, string>,
     lists: ReadonlyMap<string, readonly string[]>,
+    shell: Shell,
   ) {
     this.positionals = positionals;
+    this.shell = shell;
     this.#switches = switches;
     this.#texts = texts;
     this.#lists = lists;
@@ -52,6 +56,12 @@ export class Flags {
 
   list(name: string): readonly string[] {
     return this.#lists.get(name) ?? [];
+  }
+
+  /** A variable of the environment; `null` if it is absent or empty. */
+  variable(name: string): string | null {
+    const value = this.shell.env[name];
+    return value === undefined || value === '' ? null : value;
   }
 
   /** One of the choices; `null` without the flag. @throws UsageError for another value. */
@@ -83,7 +93,12 @@ export class Flags {
 }
 
 /** Reads the arguments of a command against the description of its flags. @throws UsageError */
-export function readFlags(command: string, described: readonly FlagDescription[], args: readonly string[]): Flags {
+export function readFlags(
+  command: string,
+  described: readonly FlagDescription[],
+  args: readonly string[],
+  shell: Shell = process,
+): Flags {
   const known = new Map([...described, ...COMMON_FLAGS].map((flag) => [flag.name, flag]));
   const switches = new Set<string>();
   const texts = new Map<string, string>();
@@ -121,7 +136,7 @@ export function readFlags(command: string, described: readonly FlagDescription[]
     else if (texts.has(flag.name)) throw new UsageError(`--${flag.name} is given twice`);
     else texts.set(flag.name, value);
   }
-  return new Flags(positionals, switches, texts, lists);
+  return new Flags(positionals, switches, texts, lists, shell);
 }
 
 type OptionToken = { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined };

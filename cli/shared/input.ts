@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { UsageError } from './exit.ts';
 import { CITEWARD } from './program.ts';
+import type { Shell } from './shell.ts';
 
 export type Input = {
   readonly name: string;
@@ -21,13 +22,17 @@ export type Input = {
  * @param example a command with an input, printed if there is none.
  * @throws UsageError if none or several are named, or if it cannot be read.
  */
-export async function openInput(positionals: readonly string[], example: string): Promise<Input> {
+export async function openInput(
+  positionals: readonly string[],
+  stdin: Shell['stdin'],
+  example: string,
+): Promise<Input> {
   const [path, ...more] = positionals;
   if (path === undefined) {
     throw new UsageError('no input: give a file, or - for standard input', `Try: ${CITEWARD} ${example}`);
   }
   if (more.length > 0) throw new UsageError(`expected one input; also got ${more.join(' ')}`);
-  if (path === '-') return { name: 'standard input', unit: 'line', chunks: process.stdin, path: null, bytes: null };
+  if (path === '-') return { name: 'standard input', unit: 'line', chunks: stdin, path: null, bytes: null };
   const found = await stat(path).catch((error: unknown) => {
     throw readError(path, error);
   });

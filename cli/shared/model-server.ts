@@ -123,12 +123,6 @@ export async function servedClassifier(server: ClassifierServer, name: string): 
   return config;
 }
 
-/** The key of a model server in the environment; `null` = none. */
-export function keyOfEnvironment(name: string): string | null {
-  const key = process.env[name];
-  return key === undefined || key === '' ? null : key;
-}
-
 function configOf(server: ModelServer, name: string, context_tokens: number): VllmConfig {
   const { url, model, key, dialect, refuses, api_version } = server;
   return {

@@ -3,6 +3,7 @@
  * known.
  */
 import { countText, durationText, rateText } from './number-text.ts';
+import type { Output } from './shell.ts';
 import { textWidth } from './text-width.ts';
 
 const REDRAW_MS = 100;
@@ -12,7 +13,7 @@ const FIRST_DRAW_MS = 500;
 
 /** One line of the terminal that is redrawn in place. */
 export class LiveLine {
-  readonly #stream: NodeJS.WriteStream;
+  readonly #stream: Output;
   readonly #started = performance.now();
   readonly #firstDrawMs: number;
   #drawnAt = Number.NEGATIVE_INFINITY;
@@ -20,7 +21,7 @@ export class LiveLine {
   #remark = '';
 
   /** @param firstDrawMs time without any drawing, from the construction on. */
-  constructor(stream: NodeJS.WriteStream, firstDrawMs = FIRST_DRAW_MS) {
+  constructor(stream: Output, firstDrawMs = FIRST_DRAW_MS) {
     this.#stream = stream;
     this.#firstDrawMs = firstDrawMs;
   }
@@ -32,7 +33,7 @@ export class LiveLine {
 
   /** False if the stream is no terminal; then nothing is drawn. */
   get isLive(): boolean {
-    return this.#stream.isTTY;
+    return this.#stream.isTTY === true;
   }
 
   /** Redraws the line. @param text called only when the line is drawn, with the number of columns it may take. */
@@ -59,10 +60,11 @@ export class LiveLine {
   #draw(text: (columns: number) => string): void {
     const now = performance.now();
     const isTooSoon = now - this.#drawnAt < REDRAW_MS || now - this.#started < this.#firstDrawMs;
-    if (!this.#stream.isTTY || isTooSoon) return;
+    if (!this.isLive || isTooSoon) return;
+    const columns = this.#stream.columns ?? 0;
     const after = this.#remark === '' ? '' : `  ${this.#remark}`;
-    const line = `${text(this.#stream.columns - textWidth(after) - 1)}${after}`;
-    if (textWidth(line) < this.#stream.columns) {
+    const line = `${text(columns - textWidth(after) - 1)}${after}`;
+    if (textWidth(line) < columns) {
       this.#stream.write(`\r\x1b[K${line}`);
       this.#shown = true;
     }
@@ -78,7 +80,7 @@ export class Progress {
   #bytes = 0;
 
   /** @param totalBytes size of the input; `null` = unknown. */
-  constructor(stream: NodeJS.WriteStream, totalBytes: number | null) {
+  constructor(stream: Output, totalBytes: number | null) {
     this.#line = new LiveLine(stream);
     this.#totalBytes = totalBytes;
   }

@@ -20,7 +20,6 @@ import {
   classifierFlags,
   isClassifierUrl,
   KEY_VARIABLE,
-  keyOfEnvironment,
   LABELS_FLAG,
   MODEL_CALLS,
   servedClassifier,
@@ -30,6 +29,7 @@ import {
 import { countOf } from './number-text.ts';
 import { RunningJudges } from './running-judges.ts';
 import type { ScoringOptions } from './scoring-flags.ts';
+import type { Shell } from './shell.ts';
 import { connectIfGiven, REMOTE_CONCURRENCY } from './worker.ts';
 
 /** The flags of a judge on a server, as `judge check` has them. */
@@ -194,7 +194,7 @@ async function readLocalBackends(flags: Flags): Promise<BackendsConfig> {
   const [url, model] = [flags.text('judge-url'), flags.text('judge-model')];
   if (path !== null) {
     if (url !== null || model !== null) throw new UsageError('--backends and --judge-url exclude each other');
-    return backendsOf(path, await readTextFile(path));
+    return backendsOf(path, await readTextFile(path), flags.shell.env);
   }
   const dialect = flags.choice('dialect', CHAT_DIALECTS);
   if (url === null) {
@@ -206,7 +206,7 @@ async function readLocalBackends(flags: Flags): Promise<BackendsConfig> {
   if (model === null) {
     throw new UsageError('--judge-url needs --judge-model', `${url}/models lists the models of the server.`);
   }
-  const key = keyOfEnvironment(KEY_VARIABLE);
+  const key = flags.variable(KEY_VARIABLE);
   const settings = classifierFlags(flags, url);
   if (isClassifierUrl(url)) {
     const classifier = await servedClassifier({ url, model, key, ...settings }, model);
@@ -218,9 +218,9 @@ async function readLocalBackends(flags: Flags): Promise<BackendsConfig> {
 }
 
 /** @throws UsageError that names each wrong field. */
-function backendsOf(path: string, text: string): BackendsConfig {
+function backendsOf(path: string, text: string, env: Shell['env']): BackendsConfig {
   // This process has no bindings; secrets are variables of its environment.
-  const read = readBackends(text, { secret: (name) => process.env[name], isBound: () => false });
+  const read = readBackends(text, { secret: (name) => env[name], isBound: () => false });
   if (read.ok) return read.config;
   throw new UsageError(
     read.problems.map((problem) => `${path}: ${problem}`).join('\n'),

@@ -12,6 +12,7 @@ import { readEndpointUrl } from '../../src/wire/webhook-url.ts';
 import { UsageError } from './exit.ts';
 import { messageOf } from './input.ts';
 import { isPublicAddress } from './public-address.ts';
+import type { Shell } from './shell.ts';
 
 const SECRET = /^whsec_([A-Za-z0-9+/]{24,}={0,2})$/;
 
@@ -32,15 +33,15 @@ export type Receiver = {
 export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>;
 
 /** Reads `--webhook URL` and its secret. @throws UsageError */
-export function readReceiver(text: string): Receiver {
-  const read = readEndpointUrl(text, process.env[LOOPBACK_VARIABLE] === 'true');
+export function readReceiver(text: string, env: Shell['env']): Receiver {
+  const read = readEndpointUrl(text, env[LOOPBACK_VARIABLE] === 'true');
   if (!read.ok) {
     throw new UsageError(
       `--webhook: ${read.problem}, got "${text}"`,
       `For a receiver at http://127.0.0.1: export ${LOOPBACK_VARIABLE}=true`,
     );
   }
-  const secret = SECRET.exec(process.env[SECRET_VARIABLE] ?? '')?.[1];
+  const secret = SECRET.exec(env[SECRET_VARIABLE] ?? '')?.[1];
   if (secret === undefined) {
     throw new UsageError(
       `--webhook needs the secret that signs it, as ${SECRET_VARIABLE}: whsec_ and base64`,

@@ -1,5 +1,6 @@
 /** Terminal colours. NO_COLOR, --no-color and output to a file give plain text. */
 import { styleText } from 'node:util';
+import type { Shell } from './shell.ts';
 
 export type Colour = 'red' | 'yellow' | 'green' | 'dim' | 'bold';
 
@@ -11,9 +12,13 @@ const coloured: Style = (colour, text) =>
   colour === null || text === '' ? text : styleText(colour, text, { validateStream: false });
 
 /** The style of the text that is written to `stream`. FORCE_COLOR gives colours without a terminal. */
-export function styleFor(stream: { readonly isTTY?: boolean }, noColorFlag: boolean): Style {
-  const refused = noColorFlag || (process.env['NO_COLOR'] ?? '') !== '' || process.env['TERM'] === 'dumb';
-  const forced = (process.env['FORCE_COLOR'] ?? '0') !== '0';
+export function styleFor(
+  stream: { readonly isTTY?: boolean },
+  noColorFlag: boolean,
+  env: Shell['env'] = process.env,
+): Style {
+  const refused = noColorFlag || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  const forced = (env['FORCE_COLOR'] ?? '0') !== '0';
   return !refused && (stream.isTTY === true || forced) ? coloured : plain;
 }
 

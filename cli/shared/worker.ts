@@ -48,18 +48,18 @@ export async function connectAs(flags: Flags, key: string, onRetry: (text: strin
 /** Connects to the Worker of `--url`; `null` without it. @throws UsageError for `--key` without `--url`. */
 export async function connectIfGiven(flags: Flags, onRetry: (text: string) => void): Promise<Client | null> {
   const [url, key] = [flags.text('url'), flags.text('key')];
-  if (url !== null) return connectTo(url, key, onRetry);
+  if (url !== null) return connectTo(url, keyOfWorker(flags), onRetry);
   if (key !== null) throw new UsageError('--key is for a Worker', 'Give its --url too.');
   return null;
 }
 
 /** @throws UsageError for a wrong URL, RunError if no Worker answers there. */
-async function connectTo(urlText: string, keyFlag: string | null, onRetry: (text: string) => void): Promise<Client> {
+async function connectTo(urlText: string, key: string | null, onRetry: (text: string) => void): Promise<Client> {
   const url = readUrl(urlText);
   const judges = new RunningJudges(onRetry);
   const client = createClient({
     url,
-    key: keyFlag ?? keyOfEnvironment(),
+    key,
     transport: {
       onRetry: ({ why, wait_ms }) => onRetry(`${why}; retrying in ${(wait_ms / 1000).toFixed(1)} s`),
       onJudgeRunning: (since_ms) => judges.begin(since_ms),
@@ -81,10 +81,9 @@ async function connectTo(urlText: string, keyFlag: string | null, onRetry: (text
   );
 }
 
-/** The API key of a Worker in the environment; `null` = none. */
-export function keyOfEnvironment(): string | null {
-  const key = process.env['CITEWARD_KEY'];
-  return key === undefined || key === '' ? null : key;
+/** The API key of a Worker: `--key`, or that of the environment; `null` = none. */
+export function keyOfWorker(flags: Flags): string | null {
+  return flags.text('key') ?? flags.variable('CITEWARD_KEY');
 }
 
 /** The address of the Worker, without the `/v1` of its routes. @throws UsageError */

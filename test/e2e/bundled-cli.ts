@@ -1,6 +1,6 @@
 /**
- * Vitest's global set-up for tests that start `citeward` many times: bundles the command line once, because a start
- * from 300 TypeScript files takes half a second of a processor. `serve` and the packed package are tested as they are.
+ * Vitest's global set-up for tests that run `citeward` many times: bundles the command line once, because a start from
+ * 300 TypeScript files takes half a second of a processor. `serve` and the packed package are tested as they are.
  */
 import { rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -17,11 +17,12 @@ export async function setup(): Promise<void> {
     publicDir: false,
     ssr: { noExternal: true },
     build: {
-      ssr: resolve(root, 'cli/main.ts'),
+      ssr: true,
       outDir,
       target: 'esnext',
       minify: false,
       rolldownOptions: {
+        input: ['main', 'dispatch'].map((name) => resolve(root, `cli/${name}.ts`)),
         external: [/^node:/u, 'workerd'],
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { citeward, jsonLines } from './processes.ts';
+import { citeward, jsonLines, spawnCiteward } from './processes.ts';
 
 const MODEL = 'tiny/nli';
 let directory: string;
@@ -203,7 +203,7 @@ describe('a cascade', () => {
     await writeFile(backends, JSON.stringify({ backends: [{ ...nli, labels }], cascades, default_judge: 'cheap' }));
     const file = await fileOf('rows.jsonl', [row(288), row(300)]);
     const there = ['--backends', backends, '--state', join(directory, 'state'), '--json'];
-    const scored = await citeward('score', file, ...there);
+    const scored = await spawnCiteward({ args: ['score', file, ...there] });
     expect(scored.code, scored.stderr).toBe(0);
     expect(scored.stderr).toContain('Judge: nli (tiny/nli at');
     const judged = [{ kind: 'citations', model: expect.stringContaining('[0, 1] > tiny/nli [0.2, 0.35] > tiny/nli') }];
@@ -212,7 +212,7 @@ describe('a cascade', () => {
       { claims: [{ support: 0 }], judgments: judged },
     ]);
     expect(calls).toBe(2);
-    await citeward('score', file, ...there);
+    await spawnCiteward({ args: ['score', file, ...there] });
     expect(calls).toBe(2);
   });
 });

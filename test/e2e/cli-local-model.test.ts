@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lockState } from '../../serve/state-lock.ts';
 import { favourableCompletion } from './favourable-judge.ts';
-import { citeward, jsonLines, runCiteward } from './processes.ts';
+import { citeward, jsonLines, runCiteward, spawnCiteward } from './processes.ts';
 
 const MODEL = 'qwen3-4b';
 let directory: string;
@@ -60,7 +60,7 @@ describe('--judge-url', () => {
   test('judges each question once; with --state a second call makes no judge call, and says so', async () => {
     const file = await rowsFile('twice.jsonl', ROW, ROW);
     const there = ['--judge-url', url, '--judge-model', MODEL, '--state', join(directory, 'state')];
-    const first = await citeward('score', file, '--json', ...there);
+    const first = await spawnCiteward({ args: ['score', file, '--json', ...there] });
     expect(first.code, first.stderr).toBe(0);
     const [one, two] = jsonLines(first.stdout);
     expect(one).toMatchObject({ reward: expect.any(Number), judgments: [{ model: MODEL, failure: null }, {}] });
@@ -69,7 +69,7 @@ describe('--judge-url', () => {
     expect(first.stderr).toContain(`Judge: ${MODEL} (${MODEL} at ${url})`);
     expect((await stat(join(directory, 'state'))).mode & 0o077).toBe(0);
 
-    const again = await citeward('score', file, '--json', ...there);
+    const again = await spawnCiteward({ args: ['score', file, '--json', ...there] });
     expect(keys.length).toBe(2);
     expect(again.stderr).toContain(`0 calls of a model · 4 judgments from ${join(directory, 'state')}`);
     expect(jsonLines(again.stdout)[0]).toMatchObject({ reward: one?.['reward'], judgments: [{ cached: true }, {}] });
@@ -79,7 +79,8 @@ describe('--judge-url', () => {
     const state = join(directory, 'in-use');
     await mkdir(state);
     const file = await rowsFile('in-use.jsonl', { ...ROW, question: 'Whose turn?' });
-    const score = () => citeward('score', file, '--judge-url', url, '--judge-model', MODEL, '--state', state);
+    const score = () =>
+      spawnCiteward({ args: ['score', file, '--judge-url', url, '--judge-model', MODEL, '--state', state] });
     const lock = lockState(state);
     const calls = keys.length;
     const refused = await score();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BUNDLED_CLI, citeward, root } from './processes.ts';
+import { BUNDLED_CLI, root, spawnCiteward } from './processes.ts';
 
 let folder: string;
 const children: ChildProcess[] = [];
@@ -111,7 +111,7 @@ test.each([
   [['view'], 2, 'no input: give a file'],
   [['view', 'package.json'], 1, 'no row was scored, so there is nothing to show'],
 ])('citeward %j ends with %i and says why', async (args, code, message) => {
-  const ended = await citeward(...args);
+  const ended = await spawnCiteward({ args });
   expect([ended.code, ended.stdout]).toEqual([code, '']);
   expect(ended.stderr).toContain(message);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { citeward, jsonLines, runCiteward } from './processes.ts';
+import { citeward, jsonLines, runCiteward, spawnCiteward } from './processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const START_MS = 60_000;
@@ -130,7 +130,7 @@ describe('comparing', () => {
       ['--state', join(directory, 'judgments')],
       ['--url', worker.url],
     ]) {
-      const missing = await citeward('compare', rows, '--judgments', 'only', '--json', ...at);
+      const missing = await spawnCiteward({ args: ['compare', rows, '--judgments', 'only', '--json', ...at] });
       expect(missing.code).toBe(1);
       expect(missing.stderr).toContain('line 1: responses');
       expect(jsonLines(missing.stdout)).toMatchObject([{ line: 2, rewards: null, reason: 'judgment_missing' }]);

@@ -23,7 +23,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { DESCRIBED_ROUTES } from '../../src/wire/openapi/document.ts';
-import { citeward, jsonLines, root } from './processes.ts';
+import { jsonLines, root, spawnCiteward } from './processes.ts';
 import { ended, killServers, startServe as serve } from './serve-process.ts';
 
 let folder: string;
@@ -150,14 +150,14 @@ it('says what prevents its start', async () => {
   const { url } = await serve('--state', data);
   const port = new URL(url).port;
   const failures = await Promise.all([
-    citeward('serve', '--port', port, '--state', state()),
-    citeward('serve', '--port', '0', '--state', data),
-    citeward('serve', '--port', '0', '--host', '0.0.0.0', '--state', state()),
-    citeward('serve', '--port', '0', '--state', state(), '--var', 'DESKS=many'),
-    citeward('serve', '--port', '0', '--state', state(), '--var', 'DESKS'),
-    citeward('serve', '--port', port, '--state', state(), '--processes', '3'),
-    citeward('serve', '--port', '0', '--state', state(), '--processes', '0'),
-    citeward('serve', '--port', '0', '--state', state(), '--settings', join(folder, 'absent.vars')),
+    spawnCiteward({ args: ['serve', '--port', port, '--state', state()] }),
+    spawnCiteward({ args: ['serve', '--port', '0', '--state', data] }),
+    spawnCiteward({ args: ['serve', '--port', '0', '--host', '0.0.0.0', '--state', state()] }),
+    spawnCiteward({ args: ['serve', '--port', '0', '--state', state(), '--var', 'DESKS=many'] }),
+    spawnCiteward({ args: ['serve', '--port', '0', '--state', state(), '--var', 'DESKS'] }),
+    spawnCiteward({ args: ['serve', '--port', port, '--state', state(), '--processes', '3'] }),
+    spawnCiteward({ args: ['serve', '--port', '0', '--state', state(), '--processes', '0'] }),
+    spawnCiteward({ args: ['serve', '--port', '0', '--state', state(), '--settings', join(folder, 'absent.vars')] }),
   ]);
   expect(failures.map(({ code }) => code)).toEqual([1, 1, 2, 1, 2, 1, 2, 2]);
   const messages = failures.map(({ stderr }) => stderr.split('\n').filter((line) => line.startsWith('citeward: ')));
@@ -217,7 +217,7 @@ it.each([
   const file = join(objects, name ?? 'none');
   const whole = readFileSync(file);
   spoil(file);
-  const refused = await citeward('serve', '--port', '0', ...flags);
+  const refused = await spawnCiteward({ args: ['serve', '--port', '0', ...flags] });
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain(`${file} ${damage}`);
   expect(refused.stderr).toContain('from a copy of the folder');

@@ -6,14 +6,14 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { root, runCiteward } from '../e2e/processes.ts';
+import { root, spawnCiteward } from '../e2e/processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const REPORT_PEAK = 'process.on("exit",()=>console.error("maxrss",process.resourceUsage().maxRSS))';
 
 /** Peak resident memory in MB of a run over so many copies of a line. */
 async function peakMb(line: Buffer, lines: number): Promise<number> {
-  const ended = await runCiteward({
+  const ended = await spawnCiteward({
     // The heap holds only a small part of the lines, so a command that collects all lines runs out of memory.
     nodeArgs: ['--max-old-space-size=64', '--import', `data:text/javascript,${encodeURIComponent(REPORT_PEAK)}`],
     args: ['verify', '-'],

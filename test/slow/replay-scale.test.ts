@@ -16,7 +16,7 @@ import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.t
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { advantages } from '../../src/scoring/advantages.ts';
 import { replayLineSchema } from '../../src/wire/replay.ts';
-import { citeward, type Ended, runCiteward } from '../e2e/processes.ts';
+import { citeward, type Ended, spawnCiteward } from '../e2e/processes.ts';
 import { peakMbOf } from './peak-memory.ts';
 import { GROUP, groupName, KeptJudgments, rolloutsOf, runLines } from './scored-run.ts';
 
@@ -74,7 +74,7 @@ afterAll(async () => {
 const REPORT_PEAK = 'process.on("exit",()=>console.error("maxrss",process.resourceUsage().maxRSS))';
 
 async function replayPeakMb(...args: string[]): Promise<{ readonly ended: Ended; readonly mb: number }> {
-  const ended = await runCiteward({
+  const ended = await spawnCiteward({
     nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(REPORT_PEAK)}`],
     args: ['replay', ...args, '--set', 'citation_weight=0.5'],
   });

@@ -40,7 +40,7 @@ async function run(flags: Flags): Promise<number> {
   const rule = readRule(flags);
   const file = flags.text('file');
   const changes = readChanges(flags.list('set'));
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   if (file === null && Object.keys(changes).length > 0) throw new UsageError('--set needs --file');
   if (file !== null && flags.positionals.length > 0) throw new UsageError('--file names the run; expected no rows');
   const members = file === null ? membersOfRows(flags) : membersOfRun(file, changes);
@@ -101,7 +101,7 @@ async function* stepsOf(
 }
 
 async function* membersOfRows(flags: Flags): AsyncGenerator<PlacedMember> {
-  const input = await openInput(flags.positionals, 'advantages FILE.jsonl --rule trl-gdpo');
+  const input = await openInput(flags.positionals, flags.shell.stdin, 'advantages FILE.jsonl --rule trl-gdpo');
   const samples = new Map<string, number>();
   for await (const { number, content } of readLines(input.chunks, MAX_LINE_BYTES)) {
     if (!content.ok) throw new RunError(`line ${number}: ${content.problem === 'not_utf8' ? 'not UTF-8' : 'too long'}`);

@@ -35,7 +35,7 @@ export class TrajectoryView {
 
   constructor(screen: Screen) {
     this.#screen = screen;
-    this.#live = new LiveLine(process.stderr, 0);
+    this.#live = new LiveLine(screen.errors, 0);
     screen.show(this.#live);
   }
 

@@ -36,9 +36,9 @@ async function run(flags: Flags): Promise<number> {
       'To start a Worker on this machine, see docs/guides/agent.md',
     );
   }
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await inputOf(flags);
-  const progress = new Progress(process.stderr, isJson ? input.bytes : null);
+  const progress = new Progress(screen.errors, isJson ? input.bytes : null);
   screen.show(progress);
   const { client } = await openRowHost(flags, (text) => progress.remark(text), null);
   const flagFields = agentFieldsSet(options);

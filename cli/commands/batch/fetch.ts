@@ -27,7 +27,7 @@ export const fetchCommand: Command = { ...fetchSyntax, run: runFetch };
 async function runFetch(flags: Flags): Promise<number> {
   const id = batchIdOf(flags, 'fetch');
   const paths = fetchPaths(id, flags);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForBatches(flags, screen);
   const reply = await client.batches.retrieve(id);
   if (!reply.ok) throw runErrorOf(reply.failure);
@@ -50,7 +50,7 @@ export async function fetchResults(
     return EXIT_INCOMPLETE;
   }
   const summary = new BatchSummary();
-  const line = new LiveLine(process.stderr);
+  const line = new LiveLine(screen.errors);
   screen.show(line);
   await downloadResults({ client, batch, paths, summary, line });
   if (batch.output_file_id !== null) screen.message(`results: ${paths.output}`);

@@ -33,7 +33,7 @@ async function run(flags: Flags): Promise<number> {
   const paths = localRunPaths(flags);
   const scoring = await readScoringOptions(flags);
   await checkRecipe(scoring);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   let progress: BatchProgress | null = null;
   const local = await openLocalHost(flags, scoring, (text) => progress?.remark(text));
   const input = await openRows(flags, 'batch run examples/rollouts.jsonl --output scores.jsonl');

@@ -28,7 +28,7 @@ export const redriveCommand: Command = { ...redriveSyntax, run: runRedrive };
 
 async function runStatus(flags: Flags): Promise<number> {
   const id = batchIdOf(flags, 'status');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForBatches(flags, screen);
   const reply = await client.batches.retrieve(id);
   if (!reply.ok) throw runErrorOf(reply.failure);
@@ -48,7 +48,7 @@ async function runList(flags: Flags): Promise<number> {
     throw new UsageError('batch list takes no batch', `To see one batch: ${CITEWARD} batch status BATCH --url URL`);
   }
   const limit = limitOf(flags);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForBatches(flags, screen);
   await printList(screen, {
     limit,
@@ -68,7 +68,7 @@ async function runList(flags: Flags): Promise<number> {
 
 async function runCancel(flags: Flags): Promise<number> {
   const id = batchIdOf(flags, 'cancel');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForBatches(flags, screen);
   const reply = await client.batches.cancel(id);
   if (!reply.ok) throw runErrorOf(reply.failure);
@@ -79,7 +79,7 @@ async function runCancel(flags: Flags): Promise<number> {
 
 async function runRedrive(flags: Flags): Promise<number> {
   const id = batchIdOf(flags, 'redrive');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForBatches(flags, screen);
   const reply = await client.batches.redrive(id);
   if (!reply.ok) throw runErrorOf(reply.failure);

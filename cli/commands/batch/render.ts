@@ -120,7 +120,7 @@ export class BatchProgress {
   constructor(screen: Screen, status: BatchReply['status'] | null = null) {
     this.#screen = screen;
     this.#printed = { at: 0, status, text: '' };
-    this.#line = new LiveLine(process.stderr, 0);
+    this.#line = new LiveLine(screen.errors, 0);
     screen.show(this.#line);
   }
 

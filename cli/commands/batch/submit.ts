@@ -40,7 +40,7 @@ async function run(flags: Flags): Promise<number> {
   const dry = flags.isOn('dry-run');
   if (!dry) urlOf(flags);
   if (flags.isOn('fetch') && flags.text('output') !== null) fetchPaths('', flags);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await openRows(flags, 'batch submit examples/rollouts.jsonl --url URL');
   const submitted = await withWorkspace(async (directory) => {
     const file = await checkedInput(flags, input, scoring, directory, screen);
@@ -91,7 +91,7 @@ async function uploadFile(
   partBytes: number | null,
   screen: Screen,
 ): Promise<Reply<FileReply>> {
-  const line = new LiveLine(process.stderr, 0);
+  const line = new LiveLine(screen.errors, 0);
   screen.show(line);
   const content = await openAsBlob(path);
   try {

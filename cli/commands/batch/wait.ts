@@ -16,7 +16,7 @@ export const waitCommand: Command = { ...waitSyntax, run: runWait };
 
 async function runWait(flags: Flags): Promise<number> {
   const id = batchIdOf(flags, 'wait');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForBatches(flags, screen);
   const batch = await waitForBatch(client, id, flags, screen);
   if (batch.status !== 'failed') screen.message(`Next: ${nextCommand('fetch', id, flags)}`, 'dim');

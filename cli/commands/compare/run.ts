@@ -18,9 +18,9 @@ export const compareCommand: Command = { ...compareSyntax, run };
 async function run(flags: Flags): Promise<number> {
   const { apply, names, judging } = readComparedFields(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await openRows(flags, 'compare examples/comparisons.jsonl');
-  const progress = new Progress(process.stderr, input.bytes);
+  const progress = new Progress(screen.errors, input.bytes);
   screen.show(progress);
   const rows = await openRowHost(flags, (text) => progress.remark(text), { ...judging, judges: null });
 

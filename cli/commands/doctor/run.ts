@@ -18,7 +18,7 @@ import { durationText } from '../../shared/number-text.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { LOCAL_FLAGS, openLocalHost } from '../../shared/row-host.ts';
 import { Screen } from '../../shared/screen.ts';
-import { keyOfEnvironment, readUrl } from '../../shared/worker.ts';
+import { keyOfWorker, readUrl } from '../../shared/worker.ts';
 import { refusal, runErrorOf } from '../../shared/worker-failures.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../serve/options.ts';
 
@@ -53,7 +53,7 @@ type Check = {
 async function run(flags: Flags): Promise<number> {
   const [extra] = flags.positionals;
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`, `See: ${CITEWARD} help doctor`);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const isJson = flags.isOn('json');
   const url = flags.text('url');
   let faults = 0;
@@ -76,7 +76,7 @@ async function* checks(flags: Flags, url: URL | null): AsyncGenerator<Check> {
   yield { what: 'Node', ok: true, detail: process.version, hint: null };
   yield* onServe();
   if (url !== null) {
-    yield* onWorker(url, flags.text('key') ?? keyOfEnvironment());
+    yield* onWorker(url, keyOfWorker(flags));
     return;
   }
   try {

@@ -59,14 +59,14 @@ async function run(flags: Flags): Promise<number> {
   if (path === null) throw new UsageError('no grader: give --grader GRADER.json');
   const converted = await readGrader(path);
   const question = questionOf(flags.text('question') ?? QUESTION);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   for (const note of converted.notes) screen.message(`note: ${note}`, 'dim');
   if (flags.positionals.length === 0) {
     await screen.result(JSON.stringify(described(converted), null, 2));
     return EXIT_OK;
   }
   const input = await openRows(flags, 'graders convert samples.jsonl --grader grader.json');
-  const progress = new Progress(process.stderr, input.bytes);
+  const progress = new Progress(screen.errors, input.bytes);
   screen.show(progress);
   let rows = 0;
   let bad = 0;

@@ -7,8 +7,9 @@ import { isJsonObject } from '../../../src/json.ts';
 import { CHAT_DIALECTS, REFUSABLE } from '../../../src/judgments/chat-dialects.ts';
 import { MAX_NAME_CHARS } from '../../../src/limits.ts';
 import { UsageError } from '../../shared/exit.ts';
+import type { Flags } from '../../shared/flags.ts';
 import { readTextFile } from '../../shared/input.ts';
-import { type ClassifierServer, isClassifierUrl, KEY_VARIABLE, keyOfEnvironment } from '../../shared/model-server.ts';
+import { type ClassifierServer, isClassifierUrl, KEY_VARIABLE } from '../../shared/model-server.ts';
 import { type CriteriaAsking, JUDGINGS, type ServerOptions } from './judges.ts';
 
 /** A judge before its server was asked. */
@@ -74,9 +75,9 @@ const MAX_JUDGES = 16;
 const EXAMPLE = '[{"judge": "lexical"}, {"url": "http://127.0.0.1:8000/v1", "model": "Qwen/Qwen3-32B"}]';
 
 /** @throws UsageError that names the entry and the field that is wrong. */
-export async function judgesOfFile(path: string): Promise<readonly JudgeDescription[]> {
+export async function judgesOfFile(path: string, flags: Flags): Promise<readonly JudgeDescription[]> {
   const list = parsedList(path, await readTextFile(path));
-  return list.map((entry, position) => describedJudge(path, entry, position));
+  return list.map((entry, position) => describedJudge(path, entry, position, flags));
 }
 
 function parsedList(path: string, text: string): readonly unknown[] {
@@ -93,12 +94,12 @@ function parsedList(path: string, text: string): readonly unknown[] {
   return value;
 }
 
-function describedJudge(path: string, entry: unknown, position: number): JudgeDescription {
+function describedJudge(path: string, entry: unknown, position: number, flags: Flags): JudgeDescription {
   if (isJsonObject(entry) && Object.hasOwn(entry, 'tiers')) {
     const read = cascadeSchema.safeParse(entry);
     if (!read.success) throw wrongEntry(path, position, entry, read.error);
     const tiers = read.data.tiers.map(({ band = null, ...judge }) => ({
-      judge: describedJudge(path, judge, position),
+      judge: describedJudge(path, judge, position, flags),
       band,
     }));
     return { kind: 'cascade', name: read.data.name, tiers };
@@ -114,13 +115,13 @@ function describedJudge(path: string, entry: unknown, position: number): JudgeDe
     const read = classifierSchema.safeParse(entry);
     if (!read.success) throw wrongEntry(path, position, entry, read.error);
     const { name = null, key_env, ...classifier } = read.data;
-    return { kind: 'classifier', name, key: keyOfEnvironment(key_env), ...classifier };
+    return { kind: 'classifier', name, key: flags.variable(key_env), ...classifier };
   }
   const read = serverSchema.safeParse(entry);
   if (!read.success) throw wrongEntry(path, position, entry, read.error);
   const { name = null, key_env, context_tokens = null, temperature = null, template = null, ...server } = read.data;
   const { api_version = null, batch = null, ...others } = server;
-  const key = keyOfEnvironment(key_env);
+  const key = flags.variable(key_env);
   return { kind: 'server', name, key, context_tokens, temperature, template, api_version, batch, ...others };
 }
 

@@ -8,7 +8,6 @@ import {
   classifierFlags,
   isClassifierUrl,
   KEY_VARIABLE,
-  keyOfEnvironment,
   LABELS_FLAG,
   THRESHOLD_FLAG,
 } from '../../shared/model-server.ts';
@@ -142,13 +141,13 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
   if (file !== null) {
     const other = JUDGE_FLAGS.find((name) => flags.text(name) !== null || flags.list(name).length > 0);
     if (other !== undefined) throw new UsageError(`--compare and --${other} exclude each other`, 'Give one of them.');
-    return judgesOfFile(file);
+    return judgesOfFile(file, flags);
   }
   const judgings = judgingFlags(flags);
   const classifying = classifierFlags(flags, url);
   const lexical = flags.choice('judge', ['lexical']) !== null;
   const models = [...flags.list('judge-model'), ...flags.list('model')];
-  const key = flags.text('key') ?? keyOfEnvironment(KEY_VARIABLE);
+  const key = flags.text('key') ?? flags.variable(KEY_VARIABLE);
   const context_tokens = flags.count('context-tokens', CONTEXT_RANGE);
   const temperature = flags.number(
     'temperature',

@@ -64,17 +64,17 @@ async function run(flags: Flags): Promise<number> {
   const minimum = flags.number('min-balanced-accuracy', 'a number from 0 to 1', (value) => value <= 1);
   const shotCount = flags.count('shots', SHOTS_RANGE);
   const paths = files.length === 0 ? shippedFiles() : files;
-  const openInputs = () => openAll(paths, flags.text('map'));
+  const openInputs = () => openAll(paths, flags);
   const named = await describedJudges(flags);
   const shots = shotCount === null ? null : await shotsOf(paths, openInputs, settings, shotCount);
   const described = shots === null ? named : withShots(named, shots);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const inputs = await openInputs();
   const judges = await openJudges(described);
   for (const notice of new Set(judges.flatMap(({ notices }) => notices))) screen.message(notice, 'dim');
   const sizes = inputs.map(({ bytes }) => bytes);
   const bytes = sizes.every((size) => size !== null) ? sizes.reduce((sum, size) => sum + size, 0) : null;
-  const progress = new Progress(process.stderr, bytes);
+  const progress = new Progress(screen.errors, bytes);
   screen.show(progress);
 
   const started = performance.now();
@@ -90,9 +90,9 @@ async function run(flags: Flags): Promise<number> {
   return below.length > 0 ? EXIT_BELOW_MINIMUM : EXIT_OK;
 }
 
-async function openAll(paths: readonly string[], map: string | null): Promise<readonly Input[]> {
+async function openAll(paths: readonly string[], flags: Flags): Promise<readonly Input[]> {
   const inputs: Input[] = [];
-  for (const path of paths) inputs.push(await openRowFile([path], map, 'judge check examples/rollouts.jsonl'));
+  for (const path of paths) inputs.push(await openRowFile([path], flags, 'judge check examples/rollouts.jsonl'));
   return inputs;
 }
 

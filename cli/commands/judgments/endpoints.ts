@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { connect, readUrl } from '../../shared/worker.ts';
+import { connect, keyOfWorker, readUrl } from '../../shared/worker.ts';
 import { refusal } from '../../shared/worker-failures.ts';
 
 export type JudgmentEndpoints = {
@@ -16,14 +16,14 @@ export type JudgmentEndpoints = {
  * @throws UsageError for a wrong or missing URL, RunError if no Worker answers.
  */
 export async function connectForJudgments(flags: Flags): Promise<JudgmentEndpoints> {
-  const [url, key] = [flags.text('url') ?? '', flags.text('key') ?? process.env['CITEWARD_KEY'] ?? ''];
+  const [url, key] = [flags.text('url') ?? '', keyOfWorker(flags)];
   await connect(flags, () => undefined, new UsageError('only a Worker stores judgments: give its --url'));
   const { href } = readUrl(url);
   const base = new URL(href.endsWith('/') ? href : `${href}/`);
   return {
     export: new URL('v1/judgments:export', base),
     import: new URL('v1/judgments:import', base),
-    headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+    headers: key === null ? {} : { authorization: `Bearer ${key}` },
   };
 }
 

@@ -43,8 +43,8 @@ async function run(flags: Flags): Promise<number> {
 }
 
 async function runExport(flags: Flags, files: readonly string[]): Promise<number> {
-  const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(files, 'judgments export KEYS.txt --url URL');
+  const screen = new Screen(flags);
+  const input = await openInput(files, flags.shell.stdin, 'judgments export KEYS.txt --url URL');
   const endpoints = await connectForJudgments(flags);
   const bad = { lines: 0 };
   const keys = keysIn(readLines(input.chunks, MAX_KEY_LINE_BYTES), (line) => {
@@ -77,8 +77,8 @@ async function* keysIn(lines: AsyncIterable<Line>, onBad: (line: number) => void
 }
 
 async function runImport(flags: Flags, files: readonly string[]): Promise<number> {
-  const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(files, 'judgments import JUDGMENTS.jsonl --url URL');
+  const screen = new Screen(flags);
+  const input = await openInput(files, flags.shell.stdin, 'judgments import JUDGMENTS.jsonl --url URL');
   const endpoints = await connectForJudgments(flags);
   let shown = 0;
   const counts = await importJudgments(

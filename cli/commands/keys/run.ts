@@ -7,6 +7,7 @@ import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { isMissingFile, readError } from '../../shared/input.ts';
 import { CITEWARD } from '../../shared/program.ts';
+import { writeLine } from '../../shared/shell.ts';
 import { entryOf, makeKey, readApiKeys } from './api-keys.ts';
 import { addSyntax, auditSyntax, listSyntax, readScopes, revokeSyntax, VARIABLE } from './options.ts';
 import { readVariable, withVariable } from './vars-file.ts';
@@ -53,17 +54,18 @@ async function addKey(flags: Flags): Promise<number> {
   const value = JSON.stringify(keys);
   if (file !== null && text !== null) await writeKeys(file, text, value);
 
-  console.error(`Key "${name}" (${scopes.join(', ')}), shown only once:`);
-  console.log(key);
-  console.error(`\nValue of ${VARIABLE} that admits the key:`);
-  console.error(value);
+  const { stdout, stderr } = flags.shell;
+  writeLine(stderr, `Key "${name}" (${scopes.join(', ')}), shown only once:`);
+  writeLine(stdout, key);
+  writeLine(stderr, `\nValue of ${VARIABLE} that admits the key:`);
+  writeLine(stderr, value);
   if (file === null) {
-    console.error('\nTo use it in a deployment (this replaces all keys of the deployment):');
+    writeLine(stderr, '\nTo use it in a deployment (this replaces all keys of the deployment):');
   } else {
-    console.error(`\nWritten to ${file}. To use the same keys in a deployment:`);
+    writeLine(stderr, `\nWritten to ${file}. To use the same keys in a deployment:`);
   }
-  console.error(`  npx wrangler secret put ${VARIABLE}\nand paste the line above.`);
-  console.error(`To send the key: CITEWARD_KEY=KEY ${CITEWARD} score FILE.jsonl --url URL`);
+  writeLine(stderr, `  npx wrangler secret put ${VARIABLE}\nand paste the line above.`);
+  writeLine(stderr, `To send the key: CITEWARD_KEY=KEY ${CITEWARD} score FILE.jsonl --url URL`);
   return EXIT_OK;
 }
 

@@ -7,6 +7,7 @@ import type { Flags } from '../../shared/flags.ts';
 import { limitOf, printList } from '../../shared/paging.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { Screen } from '../../shared/screen.ts';
+import { writeLine } from '../../shared/shell.ts';
 import type { Column } from '../../shared/table.ts';
 import { connect } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
@@ -22,7 +23,7 @@ export async function addToWorker(flags: Flags, label: string, scopes: readonly 
   const expires_in_s = secondsOf(flags.text('expires'));
   const project = flags.text('project');
   const tier = flags.choice('tier', ['standard', 'high']);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const keys = await connectForKeys(flags, screen);
   const reply = await keys.add({
     label,
@@ -34,9 +35,10 @@ export async function addToWorker(flags: Flags, label: string, scopes: readonly 
   if (!reply.ok) throw runErrorOf(reply.failure);
   const { id, key, expires_at, ...made } = reply.body;
   const until = expires_at === null ? 'never expires' : `expires ${expires_at}`;
-  console.error(`Key "${label}" of the project ${made.project} (${scopes.join(', ')}; ${until}), shown only once:`);
-  console.log(key);
-  console.error(`\nIts id, to revoke it: ${id}`);
+  const { stdout, stderr } = flags.shell;
+  writeLine(stderr, `Key "${label}" of the project ${made.project} (${scopes.join(', ')}; ${until}), shown only once:`);
+  writeLine(stdout, key);
+  writeLine(stderr, `\nIts id, to revoke it: ${id}`);
   return EXIT_OK;
 }
 
@@ -70,7 +72,7 @@ function keyTexts({ id, project, label, scopes, expires_at, last_used_at, revoke
 export async function listKeys(flags: Flags): Promise<number> {
   if (flags.positionals.length > 0) throw new UsageError('keys list takes no key');
   const limit = limitOf(flags);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const keys = await connectForKeys(flags, screen);
   await printList(screen, {
     limit,
@@ -91,7 +93,7 @@ export async function revokeKey(flags: Flags): Promise<number> {
   const [id, ...more] = flags.positionals;
   if (id === undefined || more.length > 0)
     throw new UsageError(`expected one id: ${CITEWARD} keys revoke KEY_ID --url URL`);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const reply = await (await connectForKeys(flags, screen)).revoke(id);
   if (!reply.ok) throw runErrorOf(reply.failure);
   screen.message(`${id} revoked; it stops working everywhere within a minute`, 'bold');
@@ -116,7 +118,7 @@ function useTexts({ at, project, key_label, key_id, method, route, path, status,
 export async function listUses(flags: Flags): Promise<number> {
   if (flags.positionals.length > 0) throw new UsageError('keys audit takes no key');
   const limit = limitOf(flags);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const keys = await connectForKeys(flags, screen);
   await printList(screen, {
     limit,

@@ -53,7 +53,7 @@ async function eraseProject(flags: Flags): Promise<number> {
       'It deletes its runs, files and webhook endpoints and revokes its keys, for good. --dry-run only counts.',
     );
   }
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const say = (text: string): void => screen.message(text, 'dim');
   const missing = new UsageError('projects needs a Worker: --url URL', 'Its projects are stored there.');
   const operator = await connect(flags, say, missing);

@@ -21,7 +21,7 @@ async function showBudgets(flags: Flags): Promise<number> {
     ...(calls === undefined ? {} : { judge_calls_per_day: calls }),
     ...(tokens === undefined ? {} : { judge_tokens_per_day: tokens }),
   };
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const missing = new UsageError('projects needs a Worker: --url URL', 'Its projects are stored there.');
   const { projects } = await connect(flags, (text) => screen.message(text, 'dim'), missing);
   const isChange = Object.keys(change).length > 0;

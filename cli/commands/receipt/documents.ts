@@ -14,6 +14,7 @@ import {
 } from '../../../src/scoring/receipt-schema.ts';
 import { UsageError } from '../../shared/exit.ts';
 import { readTextFile } from '../../shared/input.ts';
+import type { Shell } from '../../shared/shell.ts';
 
 /** One JSON value of a file, and its line; `null` if the whole file is one value. */
 export type Document = { readonly line: number | null; readonly value: unknown };
@@ -41,8 +42,8 @@ export type Receipted = {
 };
 
 /** Reads a file, or standard input for `-`. @throws UsageError if it cannot be read or is not JSON. */
-export async function readDocuments(path: string): Promise<Document[]> {
-  const text = path === '-' ? await textOf(process.stdin) : await readTextFile(path);
+export async function readDocuments(path: string, stdin: Shell['stdin']): Promise<Document[]> {
+  const text = path === '-' ? await textOf(stdin) : await readTextFile(path);
   const whole = parsedJson(text);
   if (whole !== undefined) return [{ line: null, value: whole }];
   return text.split('\n').flatMap((line, index): Document[] => {

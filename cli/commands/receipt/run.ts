@@ -25,9 +25,10 @@ async function run(flags: Flags): Promise<number> {
   if (path === '-' && requestPath === '-')
     throw new UsageError('the reply and --request are both standard input', 'Read one of them from a file.');
   const pinned = pinnedKeys(flags);
-  const screen = new Screen(flags.isOn('no-color'));
-  const documents = await readDocuments(path);
-  const findRequest = requestPath === null ? null : createRequestFinder(await readDocuments(requestPath));
+  const screen = new Screen(flags);
+  const documents = await readDocuments(path, flags.shell.stdin);
+  const findRequest =
+    requestPath === null ? null : createRequestFinder(await readDocuments(requestPath, flags.shell.stdin));
   const { keys, keysFrom } = await keysOf(flags);
   const material: CheckMaterial = { known: createKnownIssuers(keys.keys), keys, keysFrom, pinned, findRequest };
 

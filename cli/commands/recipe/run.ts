@@ -37,15 +37,15 @@ async function run(flags: Flags): Promise<number> {
   await checkRecipe(scoring);
   const recipe = await resolveRecipe(defaultRecipe(scoring));
   if (!recipe.ok) throw new Error('recipe probe: a checked recipe was refused');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await openRows(flags, 'recipe probe examples/rollouts.jsonl');
-  const reading = new Progress(process.stderr, input.bytes);
+  const reading = new Progress(screen.errors, input.bytes);
   screen.show(reading);
   const { client, judgeNotices, judged } = await openRowHost(flags, (text) => reading.remark(text), scoring);
   const started = performance.now();
   const { prompts, badLines } = await readPrompts(input, most, screen, reading);
 
-  const progress = new Progress(process.stderr, prompts.length);
+  const progress = new Progress(screen.errors, prompts.length);
   screen.show(progress);
   const options = z.strictObject(probeOptionFields).parse(applyScoringOptions({ seed }, scoring));
   const probe = probeOf(client, options, new Set([...scoringFieldsSet(scoring), 'seed']));

@@ -55,7 +55,7 @@ export class CandidatesView {
   constructor(request: RefineRequest, screen: Screen) {
     this.#request = request;
     this.#screen = screen;
-    this.#live = new LiveLine(process.stderr, 0);
+    this.#live = new LiveLine(screen.errors, 0);
     screen.show(this.#live);
     this.#drafts = Array.from({ length: request.n }, () => ({ response: '', shown: 0, waiting: [], isOver: false }));
   }

@@ -29,9 +29,9 @@ async function run(flags: Flags): Promise<number> {
   if (concurrency !== null && !isJson) {
     throw new UsageError('--concurrency needs --json', 'Without --json the rows are shown one after the other.');
   }
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await openRows(flags, 'refine examples/rollouts.jsonl');
-  const progress = new Progress(process.stderr, isJson ? input.bytes : null);
+  const progress = new Progress(screen.errors, isJson ? input.bytes : null);
   screen.show(progress);
   const rows = await openRowHost(flags, (text) => progress.remark(text), scoring);
   const isScored = firstScoringFlag(scoring) !== null;

@@ -31,7 +31,7 @@ export const replayCommand: Command = { ...replaySyntax, run };
 
 async function run(flags: Flags): Promise<number> {
   const { input, request } = await readReplayRequest(flags);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const picture = flags.text('picture');
   const [name, ...more] = flags.positionals;
   const [file, url] = [flags.text('file'), flags.text('url')];
@@ -45,7 +45,7 @@ async function run(flags: Flags): Promise<number> {
   }
   if (file !== null && name !== undefined) throw new UsageError(`--file names the run; also got ${name}`);
 
-  const progress = new Progress(process.stderr, null);
+  const progress = new Progress(screen.errors, null);
   screen.show(progress);
   const started = performance.now();
   const lines = file !== null ? await fileLines(file, request) : await remoteLines(flags, name ?? '', input, progress);

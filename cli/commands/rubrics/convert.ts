@@ -40,9 +40,9 @@ async function run(flags: Flags): Promise<number> {
   const target = flags.choice('to', TARGETS);
   if (target === null) throw new UsageError(`say whose rows to print: --to ${TARGETS.join('|')}`);
   const isDry = flags.isOn('dry-run');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await openRows(flags, 'rubrics convert examples/training-rows.jsonl --to citeward');
-  const progress = new Progress(process.stderr, input.bytes);
+  const progress = new Progress(screen.errors, input.bytes);
   screen.show(progress);
   const counts = { rows: 0, bad: 0 };
   for await (const line of readLines(input.chunks, MAX_BODY_BYTES)) {

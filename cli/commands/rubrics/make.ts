@@ -59,9 +59,9 @@ async function run(flags: Flags): Promise<number> {
     ...(judge === null ? {} : { judge }),
     ...(replicate === null ? {} : { replicate }),
   };
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await openRows(flags, 'rubrics make examples/rollouts.jsonl');
-  const progress = new Progress(process.stderr, input.bytes);
+  const progress = new Progress(screen.errors, input.bytes);
   screen.show(progress);
   const client = flags.isOn('dry-run') ? null : await connect(flags, (text) => progress.remark(text), NO_URL);
   const counts = { rows: 0, made: 0, rejected: 0, failed: 0, bad: 0 };

@@ -28,7 +28,7 @@ const MAX_STEP = 1_000_000_000;
 async function list(flags: Flags): Promise<number> {
   const [run] = positionalsOf(flags, 'list', 1);
   const limit = limitOf(flags);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const { runs } = await connectForRuns(flags, screen);
   await printList(screen, {
     limit,
@@ -48,7 +48,7 @@ async function show(flags: Flags): Promise<number> {
   const [run, start] = positionalsOf(flags, 'show', 2);
   const step = flags.count('step', { min: 0, max: MAX_STEP });
   const [isLog, isJson] = [flags.isOn('log'), flags.isOn('json')];
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const { runs } = await connectForRuns(flags, screen);
   const prompt = await promptOf(runs, run, start);
   const query = { ...(step === null ? {} : { step }), log: isLog || isJson };
@@ -72,7 +72,7 @@ async function edit(flags: Flags): Promise<number> {
     throw new UsageError('rubrics edit needs at least one of --retire, --restore and --add');
   }
   const add = file === null ? [] : await criteriaOf(file);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const { runs } = await connectForRuns(flags, screen);
   const prompt = await promptOf(runs, run, start);
   const seen = bodyOf(await runs.rubrics.retrieve(run, prompt, { log: false }));

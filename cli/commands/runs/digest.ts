@@ -26,7 +26,7 @@ async function run(flags: Flags): Promise<number> {
   const [path, ...more] = flags.positionals;
   if (path === undefined || more.length > 0)
     throw new UsageError(`expected one file of runs export: ${CITEWARD} runs digest RUN.jsonl`);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const digest = new RunDigest();
   for await (const rows of groupsOfFile(path, undefined)) digest.add(rows);
   await screen.result(digest.hex());

@@ -74,7 +74,7 @@ async function runCanary(flags: Flags): Promise<number> {
   const judge = judgeOf(flags);
   const canaries = flags.count('canaries', { min: 1, max: 1_000 }) ?? 1;
   const every = flags.count('every', { min: 1, max: 1_000_000 }) ?? 10;
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForRuns(flags, screen);
   const { first, last } = await stepsOf(client, id);
   const round = Math.floor((last - first) / every);
@@ -110,7 +110,7 @@ async function runAudit(flags: Flags): Promise<number> {
   const judge = judgeOf(flags);
   const share = (flags.count('share', { min: 1, max: 100 }) ?? 5) / 100;
   const seed = flags.count('seed', { min: 0, max: 1_000_000_000 }) ?? 0;
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForRuns(flags, screen);
   const { audit, summary } = await replayed(client, id, { judge, sample: { share, seed } });
   const { check } = audit;

@@ -42,7 +42,7 @@ async function run(flags: Flags): Promise<number> {
   const directory = flags.text('out');
   const isMarkdown = flags.isOn('markdown');
   if (directory === null && !isMarkdown) throw new UsageError('expected --out DIR, --markdown, or both');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const client = await connectForRuns(flags, screen);
   const report = await reportOf(client, id, directory !== null);
   if (isMarkdown) for (const line of reportMarkdown(report)) await screen.result(line);

@@ -57,7 +57,7 @@ async function run(flags: Flags): Promise<number> {
   const share = (flags.count('share', { min: 1, max: 100 }) ?? 100) / 100;
   const seed = flags.count('seed', { min: 0, max: 100_000 }) ?? 0;
   const { name, error } = await judgeOfReport(path, flags.text('judge'));
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const riskOf = async (exported: string): Promise<RunRisk> => {
     const { recipes } = await recipesOfFile(exported);
     const groups = () => sampledGroups(groupsOfFile(exported, undefined), share === 1 ? undefined : { share, seed });

@@ -50,7 +50,7 @@ async function runList(flags: Flags): Promise<number> {
     throw new UsageError('runs list takes no run', `To see one run: ${CITEWARD} runs show RUN --url URL`);
   }
   const limit = limitOf(flags);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const { runs } = await connectForRuns(flags, screen);
   await printList(screen, {
     limit,
@@ -74,7 +74,7 @@ async function runShow(flags: Flags): Promise<number> {
   const id = runIdOf(flags.positionals, 'show');
   const from = flags.count('from', { min: 0, max: 1_000_000_000 });
   let isFirstPage = from === null;
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const { runs } = await connectForRuns(flags, screen);
   if (flags.isOn('reasons')) {
     await printReasons(runs, id, { from, json: flags.isOn('json') }, screen);
@@ -130,7 +130,7 @@ async function runDelete(flags: Flags): Promise<number> {
   const id = runIdOf(flags.positionals, 'delete');
   if (!flags.isOn('yes'))
     throw new UsageError(`runs delete ${id} needs --yes`, 'It deletes the run and its stored text for good.');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const { runs } = await connectForRuns(flags, screen);
   for (let request = 0; request < MAX_DELETE_REQUESTS; request++) {
     const reply = await runs.delete(id);
@@ -153,7 +153,7 @@ async function runExport(flags: Flags): Promise<number> {
   const targets = [isJudgments && '--judgments', directory && '--tensorboard', project && '--wandb'].filter(Boolean);
   if (targets.length > 1) throw new UsageError(targets.join(' and '), 'Give one of them.');
   if (isDry && project === null) throw new UsageError('--dry-run needs --wandb NAME');
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const { runs } = await connectForRuns(flags, screen);
   if (directory !== null) return exportEventFile(runs, id, directory, screen);
   if (project !== null) return exportToWandb(runs, id, { project, isDry }, screen);
@@ -240,7 +240,7 @@ async function exportToWandb(
     screen.message(`${count} steps would be logged to the W&B project ${project}`, 'bold');
     return EXIT_OK;
   }
-  const progress = new LiveLine(process.stderr);
+  const progress = new LiveLine(screen.errors);
   screen.show(progress);
   await logToWandb(project, id, steps, (logged) => progress.update(() => `${countText(logged)} of ${count} steps`));
   screen.message(`${count} steps logged to the W&B project ${project}`, 'bold');
@@ -254,7 +254,7 @@ async function runImport(flags: Flags): Promise<number> {
   const id = runIdOf(flags.positionals, 'import');
   const [, file] = flags.positionals;
   if (file === undefined) throw new UsageError(`expected a file: ${CITEWARD} runs import RUN RUN.jsonl --url URL`);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const content = await openAsBlob(file).catch((error: unknown) => {
     throw readError(file, error);
   });

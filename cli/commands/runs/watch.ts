@@ -46,11 +46,11 @@ type Watched = RunAlerts & { readonly judge_checks: readonly JudgeCheck[] };
 export const watchCommand: Command = { ...syntax, run };
 
 async function run(flags: Flags): Promise<number> {
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const every_s = flags.count('every', { min: 1, max: 86_400 });
   const file = flags.text('file');
   const webhook = flags.text('webhook');
-  const receiver = webhook === null ? null : readReceiver(webhook);
+  const receiver = webhook === null ? null : readReceiver(webhook, flags.shell.env);
   const from = flags.count('from', { min: 0, max: 1_000_000_000 });
   if (file !== null) {
     if (flags.positionals.length > 0) throw new UsageError(`--file names the run; also got ${flags.positionals[0]}`);

@@ -24,9 +24,9 @@ async function run(flags: Flags): Promise<number> {
   const addRun = runPlaces(flags);
   const askReports = reportsAsked(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await openRows(flags, 'score examples/rollouts.jsonl', true);
-  const progress = new Progress(process.stderr, input.bytes);
+  const progress = new Progress(screen.errors, input.bytes);
   screen.show(progress);
   const rows = await openRowHost(flags, (text) => progress.remark(text), scoring);
   if (flags.text('url') === null) await checkRecipe(scoring);

@@ -22,9 +22,9 @@ async function run(flags: Flags): Promise<number> {
   const flagFields = readVerifyFields(flags);
   const mode = readMode(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const input = await openRows(flags, 'verify examples/rollouts.jsonl', true);
-  const progress = new Progress(process.stderr, input.bytes);
+  const progress = new Progress(screen.errors, input.bytes);
   screen.show(progress);
   const { client, concurrency: byDefault } = await openRowHost(flags, (text) => progress.remark(text), null);
   const fieldsSet = new Set(Object.keys(flagFields));

@@ -40,7 +40,7 @@ import { viewSyntax } from './options.ts';
 export const viewCommand: Command = { ...viewSyntax, run };
 
 async function run(flags: Flags): Promise<number> {
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const settings = await readSettings(flags);
   const shown = await shownFile(flags, settings['BACKENDS'] === undefined ? [LEXICAL_NOTICE] : [], screen);
   const port = flags.count('port', { min: 0, max: MAX_PORT }) ?? 0;
@@ -119,7 +119,7 @@ async function rowsFile(flags: Flags, judgeNotices: readonly string[], screen: S
   const placeOf = groupPlaces();
   return {
     async show(client, page) {
-      const progress = new Progress(process.stderr, input.bytes);
+      const progress = new Progress(screen.errors, input.bytes);
       screen.show(progress);
       const summary = new ScoreSummary();
       const started = performance.now();
@@ -171,7 +171,7 @@ function pageOf(url: string, screen: Screen, mayOpen: boolean): Page {
   return async (path) => {
     const address = `${url}/${path}`;
     await screen.result(address);
-    if (mayOpen && process.stdout.isTTY === true) openBrowser(address);
+    if (mayOpen && screen.isTerminal) openBrowser(address);
   };
 }
 

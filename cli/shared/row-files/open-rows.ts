@@ -28,18 +28,19 @@ export const MAP_FLAG: FlagDescription = {
  * file cannot be read.
  */
 export function openRows(flags: Flags, example: string, areAnswers = false): Promise<Input> {
-  return openRowFile(flags.positionals, flags.text('map'), example, areAnswers);
+  return openRowFile(flags.positionals, flags, example, areAnswers);
 }
 
-/** Opens one input as `openRows` does. @param mapPath path of the column map; `null` = none. */
+/** Opens one input as `openRows` does. @param positionals in place of those of the flags. */
 export async function openRowFile(
   positionals: readonly string[],
-  mapPath: string | null,
+  flags: Flags,
   example: string,
   areAnswers = false,
 ): Promise<Input> {
+  const mapPath = flags.text('map');
   const map = mapPath === null ? null : await readColumnMap(mapPath);
-  const input = await unzipped(await openInput(positionals, example));
+  const input = await unzipped(await openInput(positionals, flags.shell.stdin, example));
   const { head, chunks } = await peeked(input.chunks);
   const text = new TextDecoder().decode(head);
   if (text.startsWith(ZIP_MAGIC)) {

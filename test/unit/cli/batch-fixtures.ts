@@ -33,7 +33,7 @@ export function piped(text: string | Uint8Array, pieceBytes = 1_000) {
   return { name: 'standard input', unit: 'line' as const, chunks: chunks(), path: null, bytes: null };
 }
 
-export const fileInput = (path: string) => openInput([path], 'batch submit');
+export const fileInput = (path: string) => openInput([path], process.stdin, 'batch submit');
 
 export function batchOf(change: Partial<BatchReply> = {}): BatchReply {
   return batchSchema.parse({
