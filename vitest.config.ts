@@ -23,7 +23,7 @@ const ofProcesses = {
   ...attempts,
   globalSetup: './test/e2e/bundled-cli.ts',
   // The bundle is imported as it is.
-  server: { deps: { external: [/\/\.cache\/cli\//u] } },
+  server: { deps: { external: [/\/\.cache\/cli\//u] as RegExp[] } },
   // They start many processes of the same sources.
   env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '.cache/compiled') },
   testTimeout: 120_000,

@@ -115,7 +115,7 @@ async function runTitle(flags: Flags): Promise<number> {
   if (title === undefined || others.length > 0) {
     throw new UsageError('expected one title', 'Give it in quotes: "Second try, longer answers"');
   }
-  const screen = new Screen(flags.isOn('no-color'));
+  const screen = new Screen(flags);
   const { runs } = await connectForRuns(flags, screen);
   const reply = await runs.setTitle(id, title === '' ? null : title);
   if (!reply.ok) throw runErrorOf(reply.failure);
