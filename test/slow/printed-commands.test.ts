@@ -68,6 +68,7 @@ const NOT_RUN: readonly Exception[] = [
   { file: /judge-check/u, command: /OTHER_MODEL/u, reason: 'needs a second model' },
   { file: /serve/u, command: /^until grep /u, reason: 'waits for a server that stays' },
   { file: /alerts/u, command: /runs watch .*--every/u, reason: 'ends when an alert is active' },
+  { file: /./u, command: /runs watch .*--live/u, reason: 'follows a run until Ctrl-C' },
   {
     file: /./u,
     command: /^npm run redteam\b/u,

@@ -8,6 +8,7 @@ import { escaped, stackedCharts } from '../../../src/runs/chart.ts';
 import type { RunStep } from '../../../src/runs/summary.ts';
 import type { RunRollout } from '../../../src/wire/runs.ts';
 import { CITEWARD } from '../../shared/program.ts';
+import { type MarkedAnswer, markedAnswer, TONE_WORDS } from './marked-answer.ts';
 import { numberText, type RunReport, reportFacts } from './report-text.ts';
 
 export function reportPage(report: RunReport): string {
@@ -89,46 +90,33 @@ function stepCharts(all: readonly RunStep[]): string {
   });
 }
 
-/** What a report of a rollout says of the claims; families without claims have none. */
+/** What a report of a rollout says of its judges. */
 const reportSchema = z.object({
-  claims: z
-    .array(z.object({ span: z.object({ start: z.int(), end: z.int() }), support: z.number().nullable() }))
-    .optional(),
   judgments: z.array(z.object({ model: z.string().nullable(), template: z.string().nullable() })).optional(),
 });
-const textSchema = z.object({ question: z.string().optional(), response: z.string() });
 
 function answerSection(rollout: RunRollout): string {
-  const { step, group, sample, reward, components, detail } = rollout;
+  const { step, group, sample, reward, components } = rollout;
   const place = `${step ?? 'no step'} / ${group} / ${sample}`;
   const parts = Object.entries(components).map(([name, value]) => `${name.replaceAll('_', ' ')} ${numberText(value)}`);
-  const text = textSchema.safeParse(detail?.rollout);
-  const shown = text.success
-    ? `${text.data.question === undefined ? '' : `<p><b>${escaped(text.data.question)}</b></p>`}` +
-      `<p class="text">${markedText(text.data.response, detail?.report)}</p>`
-    : '<p class="quiet">The run does not keep the text.</p>';
+  const answer = markedAnswer(rollout);
+  const shown =
+    answer === null
+      ? '<p class="quiet">The run does not keep the text.</p>'
+      : `${answer.question === null ? '' : `<p><b>${escaped(answer.question)}</b></p>`}` +
+        `<p class="text">${markedHtml(answer)}</p>`;
   const about = escaped(`${place} · ${parts.join(', ')}`);
   return `<article><p><b>${numberText(reward)}</b> <span class="quiet">${about}</span></p>
 ${shown}</article>`;
 }
 
-/** The response with its claims marked by how well their sources support them. */
-function markedText(response: string, report: unknown): string {
-  const { claims = [] } = reportSchema.safeParse(report).data ?? {};
-  let html = '';
-  let at = 0;
-  for (const { span, support } of claims.toSorted((one, other) => one.span.start - other.span.start)) {
-    // A claim inside another one is part of its mark.
-    if (span.start < at) continue;
-    const tone = support === null ? 'unjudged' : support === 1 ? 'full' : support > 0 ? 'partial' : 'none';
-    const words = { unjudged: 'not judged', full: 'supported', partial: 'partly supported', none: 'not supported' }[
-      tone
-    ];
-    const claim = escaped(response.slice(span.start, span.end));
-    html += `${escaped(response.slice(at, span.start))}<mark class="${tone}" title="${words}">${claim}</mark>`;
-    at = span.end;
-  }
-  return html + escaped(response.slice(at));
+/** The answer as HTML, its claims marked by how well their sources support them. */
+export function markedHtml({ pieces }: MarkedAnswer): string {
+  return pieces
+    .map(({ text, tone }) =>
+      tone === null ? escaped(text) : `<mark class="${tone}" title="${TONE_WORDS[tone]}">${escaped(text)}</mark>`,
+    )
+    .join('');
 }
 
 function judgesOf(answers: readonly RunRollout[]): string {

@@ -5,6 +5,8 @@ import { alertLines, checkLines } from '../../../src/runs/alert-text.ts';
 import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
 import { isAlert, latestChecks } from '../../../src/runs/judge-check.ts';
 import type { JudgeCheck } from '../../../src/runs/judge-check-schema.ts';
+import type { RunStep } from '../../../src/runs/summary.ts';
+import type { RunDetail } from '../../../src/wire/runs.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
@@ -15,10 +17,12 @@ import { Screen } from '../../shared/screen.ts';
 import { type Receiver, readReceiver, sendEvent } from '../../shared/signed-webhook.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
+import { type LiveRun, liveLines, newsLines } from './live-view.ts';
 import { connectForRuns, runIdOf } from './options.ts';
+import { runPages } from './run.ts';
 
 const syntax: CommandSyntax = {
-  usage: ['runs watch RUN --url URL [flags]', 'runs watch --file RUN.jsonl'],
+  usage: ['runs watch RUN --url URL [flags]', 'runs watch RUN --live --url URL', 'runs watch --file RUN.jsonl'],
   flags: [
     { name: 'file', kind: 'text', value: 'FILE', help: 'A file of runs export, in place of a run of a Worker.' },
     { name: 'from', kind: 'text', value: 'N', help: 'The first step to watch (default: all; the first 4 are read).' },
@@ -28,6 +32,11 @@ const syntax: CommandSyntax = {
       kind: 'text',
       value: 'URL',
       help: 'Send active alerts to URL, signed with CITEWARD_WEBHOOK_SECRET (Standard Webhooks).',
+    },
+    {
+      name: 'live',
+      kind: 'switch',
+      help: 'Follow the run until Ctrl-C: rewards, alerts, answers. No terminal: a line for each change.',
     },
     { name: 'json', kind: 'switch', help: 'Print the alerts as one JSON object.' },
     ...WORKER_FLAGS,
@@ -52,6 +61,9 @@ async function run(flags: Flags): Promise<number> {
   const webhook = flags.text('webhook');
   const receiver = webhook === null ? null : readReceiver(webhook, flags.shell.env);
   const from = flags.count('from', { min: 0, max: 1_000_000_000 });
+  if (flags.isOn('live') && (file !== null || webhook !== null || flags.isOn('json'))) {
+    throw new UsageError('--live needs a run of a Worker, and neither --webhook nor --json');
+  }
   if (file !== null) {
     if (flags.positionals.length > 0) throw new UsageError(`--file names the run; also got ${flags.positionals[0]}`);
     if (every_s !== null || from !== null) throw new UsageError('--every and --from need a run of a Worker: --url');
@@ -59,6 +71,7 @@ async function run(flags: Flags): Promise<number> {
   }
   const id = runIdOf(flags.positionals, 'watch');
   const client = await connectForRuns(flags, screen);
+  if (flags.isOn('live')) return follow(client, id, { from, every_s: every_s ?? LIVE_EVERY_S }, screen);
   let steps = 0;
   onInterruption(() => {
     const seen =
@@ -72,6 +85,45 @@ async function run(flags: Flags): Promise<number> {
     screen.message(`${id} · ${alerts.steps} steps · no alert is active`, 'dim');
     await pause(every_s * 1000);
   }
+}
+
+const LIVE_EVERY_S = 5;
+const ANSWERS_SHOWN = 4;
+
+/** Shows the run until the process is interrupted: redrawn in place on a terminal, else a line for each change. */
+async function follow(
+  client: Client,
+  id: string,
+  { from, every_s }: { readonly from: number | null; readonly every_s: number },
+  screen: Screen,
+): Promise<never> {
+  let before: LiveRun | null = null;
+  const { stdout } = process;
+  for (;;) {
+    const run = await liveRun(client, id, from);
+    if (stdout.isTTY) {
+      const lines = liveLines(run, screen.width - 1, screen.resultStyle).slice(0, stdout.rows - 1);
+      // From the top of the screen, clearing what is left of the last view.
+      stdout.write(`\x1b[H\x1b[J${lines.join('\n')}\n`);
+    } else for (const line of newsLines(before, run)) await screen.result(line);
+    before = run;
+    await pause(every_s * 1000);
+  }
+}
+
+async function liveRun(client: Client, id: string, from: number | null): Promise<LiveRun> {
+  const steps: RunStep[] = [];
+  let detail: RunDetail | null = null;
+  for await (const page of runPages(client.runs, id, from)) {
+    detail = page;
+    steps.push(...page.steps);
+  }
+  const { alerts } = await alertsOfWorker(client, id, from);
+  const step = steps.at(-1)?.step ?? 'none';
+  const answers = await client.runs.rollouts(id, { step, detail: true, limit: ANSWERS_SHOWN });
+  if (!answers.ok) throw runErrorOf(answers.failure);
+  const { title, rollouts = 0 } = detail ?? {};
+  return { id, ...(title === undefined ? {} : { title }), rollouts, steps, alerts, answers: answers.body.rollouts };
 }
 
 async function alertsOfWorker({ runs }: Client, id: string, from: number | null): Promise<Watched> {
