@@ -155,6 +155,11 @@ const RUNS_COMMANDS: CommandGroup = {
       load: async () => (await import('./commands/runs/run.ts')).exportCommand,
     },
     {
+      name: 'runs sync',
+      summary: 'Follow a run and log each step to W&B, MLflow, trackio or TensorBoard, with marked answers.',
+      load: async () => (await import('./commands/runs/sync.ts')).syncCommand,
+    },
+    {
       name: 'runs digest',
       summary: 'Print one digest of an exported run, equal for every copy of the same run.',
       load: async () => (await import('./commands/runs/digest.ts')).digestCommand,

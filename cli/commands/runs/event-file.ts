@@ -21,6 +21,19 @@ export function figuresRecord(time_s: number, step: number, figures: readonly Fi
 const LENGTH_BYTES = 8;
 const CHECKSUM_BYTES = 4;
 
+/**
+ * The record of a text, as Markdown, for the page Text. The plugin reads a tensor of strings (DT_STRING = 7) of one
+ * dimension: metadata = 9 with plugin_data = 1 and its plugin_name = 1, tensor = 8 with dtype = 1, tensor_shape = 2
+ * and string_val = 8 (tensorboard/plugins/text/metadata.py, compat/proto/tensor.proto).
+ */
+export function textRecord(time_s: number, step: number, tag: string, markdown: string): Uint8Array {
+  const metadata = bytes(9, message(bytes(1, message(text(1, 'text')))));
+  const shape = bytes(2, message(bytes(2, message(whole(1, 1)))));
+  const tensor = bytes(8, message(whole(1, 7), shape, text(8, markdown)));
+  const value = message(text(1, tag), metadata, tensor);
+  return record(message(double(1, time_s), whole(2, step), bytes(5, message(bytes(1, value)))));
+}
+
 /** Length and data, each followed by its checksum. */
 function record(data: Uint8Array): Uint8Array {
   const out = new Uint8Array(LENGTH_BYTES + CHECKSUM_BYTES + data.byteLength + CHECKSUM_BYTES);

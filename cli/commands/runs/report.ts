@@ -83,7 +83,7 @@ async function reportOf(client: Client, id: string, withAnswers: boolean): Promi
 const ANSWERS_AT_EACH_END = 3;
 
 /** The rollouts of a step with the highest and the lowest rewards, with their text where the run keeps it. */
-async function answersOf({ runs }: Client, id: string, last: number | null): Promise<readonly RunRollout[]> {
+export async function answersOf({ runs }: Client, id: string, last: number | null): Promise<readonly RunRollout[]> {
   const step = last ?? 'none';
   let best: readonly ScoredRollout[] = [];
   let worst: readonly ScoredRollout[] = [];

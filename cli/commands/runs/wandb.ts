@@ -13,6 +13,26 @@ import type { StepFigures } from './figures.ts';
 /** The Python client of a clone; elsewhere the installed package is imported. */
 const PYTHON_CLIENT = resolve(import.meta.dirname, '../../../clients/python');
 
+/**
+ * Starts a module of the Python client. Its messages go to standard error.
+ * @param command the module and its arguments. @param needs the package that it needs.
+ * @returns the process, and a promise that rejects with a RunError if python3 cannot be started.
+ */
+export function startPython(command: readonly string[], needs: string) {
+  const path = [PYTHON_CLIENT, process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter);
+  const child = spawn('python3', ['-m', ...command], {
+    env: { ...process.env, PYTHONPATH: path },
+    stdio: ['pipe', 'pipe', process.stderr],
+  });
+  const ended = once(child, 'close').catch((error: unknown) => {
+    throw new RunError(
+      `cannot start python3: ${messageOf(error)}`,
+      `Install Python 3.9 or later, and then: python3 -m pip install ${needs}`,
+    );
+  });
+  return { child, ended };
+}
+
 /** A step as citeward.wandb reads it. */
 export function wandbLine({ step, figures }: StepFigures): string {
   return JSON.stringify({ step, figures: Object.fromEntries(figures) });
@@ -29,17 +49,8 @@ export async function logToWandb(
   steps: readonly StepFigures[],
   onProgress: (steps: number) => void,
 ): Promise<void> {
-  const path = [PYTHON_CLIENT, process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter);
-  const child = spawn('python3', ['-m', 'citeward.wandb', project, run], {
-    env: { ...process.env, PYTHONPATH: path },
-    stdio: ['pipe', process.stderr, process.stderr],
-  });
-  const ended = once(child, 'close').catch((error: unknown) => {
-    throw new RunError(
-      `cannot start python3: ${messageOf(error)}`,
-      'Install Python 3.9 or later, and then: python3 -m pip install wandb',
-    );
-  });
+  const { child, ended } = startPython(['citeward.wandb', project, run], 'wandb');
+  child.stdout.pipe(process.stderr, { end: false });
   function* lines(): Generator<string> {
     for (const [position, step] of steps.entries()) {
       yield `${wandbLine(step)}\n`;

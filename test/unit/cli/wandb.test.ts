@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { StepFigures } from '../../../cli/commands/runs/figures.ts';
+import { openPython } from '../../../cli/commands/runs/sync.ts';
 import { logToWandb, wandbLine } from '../../../cli/commands/runs/wandb.ts';
 import { RunError } from '../../../cli/shared/exit.ts';
 
@@ -34,12 +35,20 @@ class Run:
         note("define", name, step_metric)
     def log(self, data, step=None, commit=None):
         note("log", data, step)
+    def finish(self):
+        note("finish", True)
     def __enter__(self):
         return self
     def __exit__(self, kind, value, trace):
         note("finish", kind is None)
 
-def init(entity=None, project=None, dir=None, id=None, name=None, notes=None, tags=None, config=None):
+def Html(text):
+    return text
+
+def Table(columns, data):
+    return data
+
+def init(entity=None, project=None, dir=None, id=None, name=None, notes=None, tags=None, config=None, resume=None):
     if project == "locked":
         raise Error("api_key not configured")
     note("init", project, name, config)
@@ -78,6 +87,25 @@ test('wandb gets every figure under its name, with the step as the x-axis', asyn
     ['finish', true],
   ]);
   expect(progress).toEqual([1, 2]);
+});
+
+test('runs sync hands over a step with its answers, and waits until the tracker has it', async () => {
+  installed(STAND_IN);
+  const tracker = openPython('wandb', { id: 'id', project: 'project', next_step: 0 }, 'a.run');
+  const sample = { group: 'g', sample: '0', reward: 6.5, question: 'Why?', html: '<mark>So.</mark>', text: '[+ So.]' };
+  await tracker.log({ step: 3, figures: [['reward/mean', 6.5]], samples: [sample] });
+  const logged = readFileSync(join(directory, 'calls'), 'utf8').trimEnd().split('\n').at(-1) ?? '';
+  const table = [['g', '0', 6.5, 'Why?', '<mark>So.</mark>']];
+  expect(JSON.parse(logged)).toEqual([
+    'log',
+    { 'reward/mean': 6.5, 'citeward/step': 3, 'citeward/samples': table },
+    null,
+  ]);
+  await tracker.close();
+  const locked = openPython('wandb', { id: 'id', project: 'locked', next_step: 0 }, 'a.run');
+  await expect(locked.log({ step: 3, figures: [], samples: [] })).rejects.toThrow(
+    new RunError('wandb has not logged the run: python3 ended with 1'),
+  );
 });
 
 test('a failure of Python, with most steps unread, is an error', async () => {
