@@ -14,8 +14,12 @@ import {
 } from '../src/families/catalogue.ts';
 import { FAMILY_NAMES, type FamilyName } from '../src/families/composers.ts';
 import type { RewardRange } from '../src/family/family.ts';
+import { TERM_FORMULA } from '../src/family/terms.ts';
+import { VOTE_FORMULA } from '../src/family/votes.ts';
 
 const MAX_COLUMNS = 120;
+/** Lines that end the formula of every family: the page has them once. */
+const COMMON_FORMULA: readonly string[] = [...TERM_FORMULA, ...VOTE_FORMULA];
 
 /**
  * Matches a space where a line may break. After any other space the next line would begin like a list item, heading,
@@ -39,6 +43,7 @@ if (values.check !== true) {
 function withGenerated(text: string): string {
   let result = between(text, 'recipes', recipes.map(recipeItem).join('\n'));
   result = between(result, 'published models', publishedModels());
+  result = between(result, 'every family', indented(COMMON_FORMULA));
   for (const family of FAMILY_NAMES) result = between(withSection(result, family), family, familyText(family));
   return result;
 }
@@ -99,9 +104,7 @@ function familyText(family: FamilyName): string {
   const all = members.flatMap((recipe) => recipe.parameters);
   const parameters = all.filter(({ name }, at) => all.findIndex((one) => one.name === name) === at);
   return [
-    documentsOf(family)
-      .formula.map((line) => `    ${line}`)
-      .join('\n'),
+    indented(documentsOf(family).formula.filter((line) => !COMMON_FORMULA.includes(line))),
     `### Parameters of ${family}`,
     meaningItems(parameters).join('\n'),
     `### Values of ${family}`,
@@ -111,6 +114,10 @@ function familyText(family: FamilyName): string {
     `### Training runs of ${family}`,
     originItems(members, ({ training }) => training).join('\n'),
   ].join('\n\n');
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `    ${line}`).join('\n');
 }
 
 function recipeItem({ name, family, model, reward_range, summary }: RecipeDescription): string {
