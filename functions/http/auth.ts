@@ -9,6 +9,7 @@ import { RequestError } from '../../service/failures.ts';
 import type { RequiredScope } from '../../service/required-scopes.ts';
 import { DEFAULT_PROJECT, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import { isStoredKeyText, STORED_KEY_PREFIX } from '../../src/wire/key-text.ts';
+import { ROUTE_NAMES, ROUTES, type RouteRow } from '../../src/wire/openapi/routes.ts';
 import type { Settings } from '../environment.ts';
 import { Lookups } from '../lookups.ts';
 import type { PlatformFactory } from '../platform.ts';
@@ -20,13 +21,21 @@ import { type AppEnvironment, type Context, callerOf, type Principal } from './c
 import { checkRate } from './rate-limit.ts';
 import { vendorKey } from './vendor-key.ts';
 
-const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz']);
+/** Whether a path is that of a route with the scope. */
+function isPathOf(scope: RouteRow['scope']): (path: string) => boolean {
+  const patterns = ROUTE_NAMES.filter((name) => ROUTES[name].scope === scope).map(
+    (name) => new RegExp(`^${name.slice(name.indexOf('/')).replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`),
+  );
+  return (path) => patterns.some((pattern) => pattern.test(path));
+}
+
+const isPublic = isPathOf(null);
+
+/** Signed requests carry no key: the route checks their signature, and they have no scopes until then. */
+const isSigned = isPathOf('signed');
 
 /** Trainers that cannot send headers put the key in the URL (`https://k:KEY@host/…`), which arrives as Basic auth. */
 const ADAPTER_PATHS = '/v1/adapters/';
-
-/** Signed requests carry no key: the route checks their signature, and they have no scopes until then. */
-const SIGNED_PATH = /^\/v1\/webhooks\/[^/]+\/score$/;
 
 const ANONYMOUS = {
   name: 'anonymous',
@@ -44,14 +53,14 @@ export function authenticate(platforms: PlatformFactory) {
   const lookups = new Lookups(now);
   const knownKeys = new KnownKeys(now, lookups);
   return createMiddleware<AppEnvironment>(async function authenticate(c, next) {
-    if (PUBLIC_PATHS.has(c.req.path)) return next();
+    if (isPublic(c.req.path)) return next();
     const settings = platforms.settingsOf(c.env);
     if (!settings.ok) throw new RequestError(settings.error);
     c.set('settings', settings.value);
     c.set('platforms', platforms);
     c.set('knownKeys', knownKeys);
     c.set('lookups', lookups);
-    if (SIGNED_PATH.test(c.req.path)) return next();
+    if (isSigned(c.req.path)) return next();
     const caller = await callerIn(c);
     c.set('principal', caller);
     await checkRate(c.env, caller);

@@ -206,7 +206,7 @@ export function operationId({ method, path }: Route): string {
 
 function operation(route: Route, tag: string): Json {
   const { path, summary, scope, moreScopes, query, request, requestMedia, replies, problems, failure } = route;
-  const { keyInUrl, signed } = route;
+  const { keyInUrl } = route;
   const example = EXAMPLES.get(operationId(route));
   const parameters = [...pathParametersOf(path, example?.path), ...parametersOf(query, example?.query)];
   const answers = Object.entries(replies).map(([status, { description, schema, media, events }]): [string, Json] => {
@@ -227,9 +227,9 @@ function operation(route: Route, tag: string): Json {
     tags: [tag],
     summary,
     ...(scope === null ? { security: [] } : {}),
-    ...(signed === true ? { security: [{ signature: [] }] } : {}),
+    ...(scope === 'signed' ? { security: [{ signature: [] }] } : {}),
     ...(keyInUrl === true ? { security: [{ key: [] }, { key_in_url: [] }] } : {}),
-    ...(scope === null || scope === 'any'
+    ...(scope === null || scope === 'any' || scope === 'signed'
       ? {}
       : { description: `Scope: ${scope}${moreScopes === undefined ? '' : `, ${moreScopes}`}.` }),
     ...(parameters.length === 0 ? {} : { parameters }),

@@ -34,8 +34,6 @@ export type RouteText = {
   readonly failure?: string;
   /** Whether a trainer's URL can carry the key as the password of Basic auth. */
   readonly keyInUrl?: true;
-  /** Whether a webhook signature admits the request in place of a key. */
-  readonly signed?: true;
 };
 
 /** The routes of one subject, with the schemas that they name. */

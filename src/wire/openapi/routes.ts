@@ -20,8 +20,8 @@ import { verifyStreamQuerySchema } from '../verify-stream.ts';
 import { deliveriesQuerySchema } from '../webhooks.ts';
 
 export type RouteRow = {
-  /** The scope that a key needs. `any` = any key, `null` = no key (functions/http/auth.ts lets those in). */
-  readonly scope: Scope | 'any' | null;
+  /** The scope that a key needs. `any` = any key, `signed` = a signature in place of a key, `null` = neither. */
+  readonly scope: Scope | 'any' | 'signed' | null;
   /** The parameters. Others are refused with 422, except with `anyQuerySchema`, which ignores them. */
   readonly query: z.ZodObject;
 };
@@ -107,7 +107,7 @@ export const ROUTES = {
   'POST /v1/webhooks/{endpoint}/secrets:rotate': noQuery('admin'),
   'POST /v1/webhooks/{endpoint}/test': noQuery('admin'),
   // Its signature is checked in place of a key.
-  'POST /v1/webhooks/{endpoint}/score': noQuery(null),
+  'POST /v1/webhooks/{endpoint}/score': noQuery('signed'),
   'GET /v1/webhooks/{endpoint}/jobs/{job}': noQuery('score'),
   'GET /v1/webhooks/{endpoint}/deliveries': { scope: 'admin', query: deliveriesQuerySchema },
   'GET /v1/webhooks/{endpoint}/deliveries/{message}': noQuery('admin'),

@@ -68,7 +68,6 @@ export const WEBHOOKS = {
     'POST /v1/webhooks/{endpoint}/score': {
       summary:
         'Scores one rollout asynchronously: a request signed by Standard Webhooks. The endpoint receives the outcome.',
-      signed: true,
       request: 'ScoreRequest',
       replies: {
         200: { description: 'A repeated webhook-id whose job has finished.', schema: 'WebhookAccepted' },
