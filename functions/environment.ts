@@ -10,6 +10,7 @@ import { pathText, problemsOfIssues } from '../src/input-problem.ts';
 import { MAX_BUDGET } from '../src/limits.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { DEFAULT_DESKS } from './desk/desk-layout.ts';
+import { logEvent } from './log-event.ts';
 import type { Budgets } from './projects/budgets.ts';
 import { readSecretKeys, type SecretKey } from './secret-keys.ts';
 import { configuredWarnings } from './shard-warnings.ts';
@@ -310,11 +311,11 @@ function textOrKind(value: unknown): string {
 export function reportSettings(result: SettingsResult): void {
   if (!result.ok) reportProblem(result);
   for (const warning of result.ok ? configuredWarnings(result.settings) : []) {
-    console.warn(JSON.stringify({ event: 'config_warning', ...warning }));
+    logEvent('warn', { event: 'config_warning', ...warning });
   }
 }
 
 /** Writes a problem to the operator's log. */
 export function reportProblem({ setting, problems }: Extract<SettingsResult, { ok: false }>): void {
-  console.error(JSON.stringify({ event: 'config_invalid', setting, problems }));
+  logEvent('error', { event: 'config_invalid', setting, problems });
 }

@@ -12,6 +12,7 @@ import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
 import type { Environment, Settings } from './environment.ts';
 import type { ObjectLoad } from './ledger/ledger-messages.ts';
 import { activeShardLoads } from './ledger/ledger-size.ts';
+import { logEvent } from './log-event.ts';
 import { type GaugeName, sampleOf } from './metrics/catalogue.ts';
 import { type Increment, isolateCounts } from './metrics/counts.ts';
 import { openMetricsPage } from './metrics/open-metrics.ts';
@@ -100,7 +101,7 @@ async function answerOf<T>(ask: () => Promise<T>): Promise<T | undefined> {
     return answer === 'late' ? undefined : answer;
   } catch (error) {
     const name = error instanceof Error ? error.name : typeof error;
-    console.error(JSON.stringify({ event: 'figures_missing', error: name }));
+    logEvent('error', { event: 'figures_missing', error: name });
     return undefined;
   }
 }

@@ -5,6 +5,7 @@ import type { Readiness } from '../src/wire/health.ts';
 import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
 import type { Environment } from './environment.ts';
 import { LEDGER_MESSAGE_VERSION } from './ledger/ledger-messages.ts';
+import { logEvent } from './log-event.ts';
 import { WEBHOOK_MESSAGE_VERSION } from './webhooks/endpoint-messages.ts';
 
 type StoreState = Readiness['stores'][number];
@@ -51,7 +52,7 @@ async function answers(store: StoreState['name'], read: () => Promise<unknown>):
     return (await withinMs(read(), ANSWER_MS)) !== 'late';
   } catch (error) {
     const name = error instanceof Error ? error.name : typeof error;
-    console.error(JSON.stringify({ event: 'store_unreachable', store, error: name }));
+    logEvent('error', { event: 'store_unreachable', store, error: name });
     return false;
   }
 }

@@ -6,6 +6,7 @@
 import { RequestError } from '../../service/failures.ts';
 import type { Result } from '../../src/result.ts';
 import type { Environment } from '../environment.ts';
+import { logEvent } from '../log-event.ts';
 import { rpcFailure } from '../rpc.ts';
 import type { BatchAnswer } from './batch-messages.ts';
 
@@ -33,7 +34,7 @@ export async function askBatch<T>(
     // A new stub per call: a stub whose call failed stays broken even after the object recovers.
     const called = await answered(async () => await ask(BATCH.getByName(batchObjectName(project, id))));
     if (called.ok) return granted(called.value);
-    console.error(JSON.stringify({ event: 'batch_call_failed', batch: id, operation, attempt, why: called.error }));
+    logEvent('error', { event: 'batch_call_failed', batch: id, operation, attempt, why: called.error });
     if (called.error === 'overloaded' || attempt === CALL_ATTEMPTS)
       throw new RequestError({ reason: 'storage_failed' });
     await new Promise((resolve) => setTimeout(resolve, REPEAT_MS * attempt));

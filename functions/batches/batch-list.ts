@@ -3,6 +3,7 @@
  */
 import * as z from 'zod';
 import { type BatchReply, batchSchema } from '../../src/wire/batches/batch.ts';
+import { logEvent } from '../log-event.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/stored.ts';
 
@@ -56,7 +57,7 @@ export class BatchList {
     const batches = results.slice(0, limit).flatMap(({ snapshot }) => {
       const read = snapshotSchema.safeParse(JSON.parse(snapshot));
       if (read.success) return [read.data.batch];
-      console.error(JSON.stringify({ event: 'stored_form_unknown', object: 'BatchList', detail: 'a snapshot' }));
+      logEvent('error', { event: 'stored_form_unknown', object: 'BatchList', detail: 'a snapshot' });
       return [];
     });
     return { batches, has_more: results.length > limit };

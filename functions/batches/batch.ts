@@ -6,6 +6,7 @@ import { DurableObject } from 'cloudflare:workers';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
+import { logEvent } from '../log-event.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { announce } from '../webhooks/endpoint-client.ts';
 import { BatchList } from './batch-list.ts';
@@ -107,7 +108,7 @@ export class Batch extends DurableObject<Environment> {
       return value === null ? { ok: false, refusal: 'batch_unknown' } : { ok: true, value };
     } catch (error) {
       if (!(error instanceof UnknownForm)) throw error;
-      console.error(JSON.stringify({ event: 'stored_form_unknown', object: 'Batch', detail: error.message }));
+      logEvent('error', { event: 'stored_form_unknown', object: 'Batch', detail: error.message });
       return { ok: false, refusal: 'version_skew' };
     }
   }
@@ -149,7 +150,7 @@ export class Batch extends DurableObject<Environment> {
       } catch (error) {
         // The alarm sends the messages again.
         this.#state.notSent(some);
-        console.error(JSON.stringify({ event: 'queue_send_failed', batch, error: nameOf(error) }));
+        logEvent('error', { event: 'queue_send_failed', batch, error: nameOf(error) });
       }
     }
   }
@@ -165,7 +166,7 @@ export class Batch extends DurableObject<Environment> {
       return true;
     } catch (error) {
       this.#listed = { status: '', tried_at: now };
-      console.error(JSON.stringify({ event: 'batch_list_failed', batch: reply.id, error: nameOf(error) }));
+      logEvent('error', { event: 'batch_list_failed', batch: reply.id, error: nameOf(error) });
       return false;
     }
   }
@@ -178,12 +179,11 @@ export class Batch extends DurableObject<Environment> {
       const event = { type: `batch.${reply.status}`, data: reply, key: reply.id };
       const told = await announce(this.env, { project, id: endpoint }, event);
       if (!told.ok && RETRYABLE_REFUSALS.has(told.refusal)) return false;
-      if (!told.ok)
-        console.error(JSON.stringify({ event: 'batch_not_announced', batch: reply.id, refusal: told.refusal }));
+      if (!told.ok) logEvent('error', { event: 'batch_not_announced', batch: reply.id, refusal: told.refusal });
       this.#state.markAnnounced();
       return true;
     } catch (error) {
-      console.error(JSON.stringify({ event: 'batch_announce_failed', batch: reply.id, error: nameOf(error) }));
+      logEvent('error', { event: 'batch_announce_failed', batch: reply.id, error: nameOf(error) });
       return false;
     }
   }
@@ -197,7 +197,7 @@ export class Batch extends DurableObject<Environment> {
       this.#state.markCleared();
       return true;
     } catch (error) {
-      console.error(JSON.stringify({ event: 'batch_clear_failed', batch, error: nameOf(error) }));
+      logEvent('error', { event: 'batch_clear_failed', batch, error: nameOf(error) });
       return false;
     }
   }

@@ -13,6 +13,7 @@ import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-pla
 import type { Environment } from '../environment.ts';
 import { KvOperations } from '../kv-operations.ts';
 import { Leases } from '../leases.ts';
+import { logEvent } from '../log-event.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import { inSpan } from '../metrics/spans.ts';
 import type { PlatformFactory } from '../platform.ts';
@@ -72,7 +73,7 @@ export async function consumeJobs(
     if (DEAD_LETTERS.test(queued.queue) || !read.success) {
       const named = read.success ? { project: read.data.project, batch: read.data.batch, task: read.data.task } : {};
       isolateCounts.count('citeward_dead_letters', []);
-      console.error(JSON.stringify({ event: 'job_dead_lettered', queue: queued.queue, id: message.id, ...named }));
+      logEvent('error', { event: 'job_dead_lettered', queue: queued.queue, id: message.id, ...named });
       message.ack();
       continue;
     }
@@ -92,7 +93,7 @@ export async function consumeJobs(
       message.ack();
     } catch (error) {
       isolateCounts.count('citeward_task_failures', ['object_unreachable']);
-      console.error(JSON.stringify({ event: 'job_failed', ...read.data, error: nameOf(error) }));
+      logEvent('error', { event: 'job_failed', ...read.data, error: nameOf(error) });
       message.retry({ delaySeconds: REDELIVER_S });
     }
   }
@@ -118,7 +119,7 @@ async function doTask(
           held = still;
         },
         (error: unknown) => {
-          console.error(JSON.stringify({ event: 'heartbeat_failed', batch, task, error: nameOf(error) }));
+          logEvent('error', { event: 'heartbeat_failed', batch, task, error: nameOf(error) });
         },
       );
   }, TASK_HEARTBEAT_MS);
@@ -129,7 +130,7 @@ async function doTask(
     } catch (error) {
       // The object may have restarted, as in a deployment. Reports are idempotent, so the consumer sends the report
       // once more.
-      console.error(JSON.stringify({ event: 'report_failed', batch, task, error: nameOf(error) }));
+      logEvent('error', { event: 'report_failed', batch, task, error: nameOf(error) });
       await object().report(task, token, report);
     }
   } finally {
@@ -166,9 +167,7 @@ async function work(
   } catch (error) {
     // A storage failure or a bug, not a fault of the lines. The message may quote content, so it is not logged.
     isolateCounts.count('citeward_task_failures', [claimed.kind]);
-    console.error(
-      JSON.stringify({ event: 'task_broke', batch: claimed.batch.id, kind: claimed.kind, error: nameOf(error) }),
-    );
+    logEvent('error', { event: 'task_broke', batch: claimed.batch.id, kind: claimed.kind, error: nameOf(error) });
     return { kind: 'broke', reason: 'internal' };
   }
 }

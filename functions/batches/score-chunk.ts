@@ -19,6 +19,7 @@ import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { type LineResult, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
 import type { KvOperations } from '../kv-operations.ts';
+import { logEvent } from '../log-event.ts';
 import type { FileStore } from '../storage/files.ts';
 import { linesOf } from './batch-input.ts';
 import type { ChunkCounts, ClaimedTask, LineTries, NewBatch, TaskReport } from './batch-messages.ts';
@@ -126,7 +127,7 @@ class RoundStore {
     try {
       await this.flush();
     } catch (error) {
-      console.error(JSON.stringify({ event: 'chunk_results_failed', batch: this.#batch, ...describeError(error) }));
+      logEvent('error', { event: 'chunk_results_failed', batch: this.#batch, ...describeError(error) });
     }
   }
 
@@ -205,7 +206,7 @@ async function answerLine(
     return (await answer(batch.endpoint, body, () => platform, { lastTry, room, readSources: platform.readSources }))
       .result;
   } catch (error) {
-    console.error(JSON.stringify({ event: 'batch_line_failed', batch: batch.id, line, ...describeError(error) }));
+    logEvent('error', { event: 'batch_line_failed', batch: batch.id, line, ...describeError(error) });
     return { ok: false, error: failureOf(error) };
   }
 }

@@ -8,6 +8,7 @@ import { LONGEST_CALL_MS } from '../../service/desk/call-limits.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Result } from '../../src/result.ts';
+import { logEvent } from '../log-event.ts';
 import { send } from './desk-client.ts';
 import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
 import {
@@ -62,7 +63,7 @@ export class LayoutHistory {
       else if (row.layout !== present && !earlier.has(row.layout)) {
         const read = layoutSchema.safeParse(JSON.parse(row.layout));
         if (read.success) earlier.set(row.layout, { layout: read.data, until_ms });
-        else console.error(JSON.stringify({ event: 'stored_form_unknown', object: 'JudgeDesk', detail: 'a layout' }));
+        else logEvent('error', { event: 'stored_form_unknown', object: 'JudgeDesk', detail: 'a layout' });
       }
     });
     return [...earlier.values()];

@@ -11,6 +11,7 @@ import type { KvJudgmentStore } from '../../lib/kv-store.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import { checkRecord } from '../../src/judgments/record.ts';
 import type { StoreReceipt } from '../../src/judgments/store.ts';
+import { logEvent } from '../log-event.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { ConnectionGate } from './connection-gate.ts';
 import type { FinishedTables, WaitingRecord, WaitingWrite } from './finished-tables.ts';
@@ -204,7 +205,7 @@ export class BridgedJudgments {
     const stored = checkRecord(key, record);
     if (stored.ok) return stored.judgment;
     const { detail } = stored.failure;
-    console.error(JSON.stringify({ event: 'stored_form_unknown', object: 'JudgeDesk', detail }));
+    logEvent('error', { event: 'stored_form_unknown', object: 'JudgeDesk', detail });
     return null;
   }
 }

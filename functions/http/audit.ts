@@ -6,6 +6,7 @@ import { createMiddleware } from 'hono/factory';
 import { RequestError } from '../../service/failures.ts';
 import { wireReason } from '../../service/problems.ts';
 import { StorageError } from '../../service/storage-error.ts';
+import { logEvent } from '../log-event.ts';
 import { AuditTable, type NewUse } from '../projects/audit-table.ts';
 import type { AppEnvironment, Context, Principal } from './context.ts';
 import { routePattern } from './observe.ts';
@@ -20,7 +21,7 @@ export const auditAdminUse = createMiddleware<AppEnvironment>(async function aud
   const use = useOf(c, caller);
   // A path has ids that callers chose, and the log has no text of a caller.
   const { path: _path, ...logged } = use;
-  console.log(JSON.stringify({ event: 'admin_use', request_id: c.get('requestId'), ...logged }));
+  logEvent('log', { event: 'admin_use', request_id: c.get('requestId'), ...logged });
   if (!caller.scopes.has('admin')) return;
   try {
     await new AuditTable(c.env.DB).add(use);

@@ -6,6 +6,7 @@
  */
 import { failureOf, problemOf, wireReason } from '../../service/problems.ts';
 import type { Lease } from '../leases.ts';
+import { logEvent } from '../log-event.ts';
 
 /** How often a comment is sent, to notice a disconnected client, and the lease of the stream renewed. */
 const EVENT_HEARTBEAT_MS = 1_000;
@@ -78,7 +79,7 @@ async function run(events: EventStream, requestId: string, work: Work, failed: (
 
 /** Logs how the stream ended, in a line of its own: the log line of the request is written when the reply begins. */
 function logEnd(requestId: string, { sent }: EventStream, outcome: Readonly<Record<string, string>>): void {
-  console.log(JSON.stringify({ event: 'stream_ended', request_id: requestId, sent, ...outcome }));
+  logEvent('log', { event: 'stream_ended', request_id: requestId, sent, ...outcome });
 }
 
 function nameOf(error: unknown): string {

@@ -9,6 +9,7 @@ import { describeError } from '../../service/error-log.ts';
 import { RequestError } from '../../service/failures.ts';
 import { wireReason } from '../../service/problems.ts';
 import { receivedTrace } from '../../service/trace-context.ts';
+import { logEvent } from '../log-event.ts';
 import { writeRequestPoint } from '../metrics/analytics.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import { inSpan, type SpanEnd } from '../metrics/spans.ts';
@@ -41,7 +42,7 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   isolateCounts.count('citeward_requests', [done.route, String(done.status), done.reason]);
   const { project = '', name: key = '' } = c.get('principal') ?? {};
   writeRequestPoint(c.env.ANALYTICS, { ...done, project, key, ms });
-  if (isLogged(c)) console.log(JSON.stringify({ ...logLine(c, ms), trace_id: trace.trace_id }));
+  if (isLogged(c)) logEvent('log', { ...logLine(c, ms), trace_id: trace.trace_id });
 });
 
 /** Reads the setting itself, because a request whose settings are malformed has none, and is logged. */

@@ -8,6 +8,7 @@ import type { RunLife } from '../../service/ledger-port.ts';
 import { StorageError } from '../../service/storage-error.ts';
 import { sha256 } from '../../src/digest.ts';
 import type { Environment } from '../environment.ts';
+import { logEvent } from '../log-event.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import { rpcFailure } from '../rpc.ts';
 import type { LedgerAnswer, LedgerRefusal } from './ledger-messages.ts';
@@ -61,7 +62,7 @@ export async function callShard<T>(
   const { refusal } = answer;
   if (refusal === 'unopened' || refusal === 'erased') return { ok: false, refusal };
   isolateCounts.count('citeward_store_errors', ['ledger', refusal]);
-  console.error(JSON.stringify({ event: 'ledger_refused', project: life.project, run: life.run, shard, refusal }));
+  logEvent('error', { event: 'ledger_refused', project: life.project, run: life.run, shard, refusal });
   throw new StorageError('ledger', refusal, refusal);
 }
 
@@ -80,7 +81,7 @@ export async function repeated<T>(
       const why = rpcFailure(error);
       if (why === null) throw error;
       isolateCounts.count('citeward_store_errors', ['ledger', why]);
-      console.error(JSON.stringify({ event: 'ledger_call_failed', project, run, shard, attempt, why }));
+      logEvent('error', { event: 'ledger_call_failed', project, run, shard, attempt, why });
       if (why === 'overloaded' || attempt === CALL_ATTEMPTS) throw new StorageError('ledger', 'call', error);
     }
     await new Promise((resolve) => setTimeout(resolve, REPEAT_MS * attempt));

@@ -1,6 +1,7 @@
 /** Measures the objects of runs that were active in the last minutes, for `GET /metrics` and `GET /readyz`. */
 import * as z from 'zod';
 import { withinMs } from '../../service/within-ms.ts';
+import { logEvent } from '../log-event.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/stored.ts';
 import { askShard, type LedgerObjects, shardsOf } from './ledger-calls.ts';
@@ -31,7 +32,7 @@ export async function activeShardLoads(
     return loads === 'late' ? null : loads;
   } catch (error) {
     const name = error instanceof Error ? error.name : typeof error;
-    console.error(JSON.stringify({ event: 'figures_missing', error: name }));
+    logEvent('error', { event: 'figures_missing', error: name });
     return null;
   }
 }

@@ -9,6 +9,7 @@ import { StorageError } from '../../service/storage-error.ts';
 import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
 import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
+import { logEvent } from '../log-event.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { CallRate } from './call-rate.ts';
 import { CheckTable, type StoredCheck } from './check-table.ts';
@@ -236,5 +237,5 @@ export class RunLedger extends DurableObject<Environment> {
 }
 
 function logUnknown(error: UnknownForm): void {
-  console.error(JSON.stringify({ event: 'stored_form_unknown', object: 'RunLedger', detail: error.message }));
+  logEvent('error', { event: 'stored_form_unknown', object: 'RunLedger', detail: error.message });
 }

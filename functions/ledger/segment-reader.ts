@@ -5,6 +5,7 @@
  */
 
 import { StorageError } from '../../service/storage-error.ts';
+import { logEvent } from '../log-event.ts';
 import { stored } from '../storage/stored.ts';
 import type { SegmentBlock } from './ledger-messages.ts';
 import { gunzipMember, parseLines } from './packed-lines.ts';
@@ -97,7 +98,7 @@ async function decompressed(member: Uint8Array<ArrayBuffer>): Promise<Uint8Array
   try {
     return await gunzipMember(member);
   } catch (error) {
-    console.error(JSON.stringify({ event: 'segment_damaged' }));
+    logEvent('error', { event: 'segment_damaged' });
     throw new StorageError('r2', 'segment_read', error);
   }
 }

@@ -8,6 +8,7 @@ import type { Judge } from '../../src/judgments/judge.ts';
 import type { JudgmentKind } from '../../src/judgments/kinds/names.ts';
 import type { MadeJudgment } from '../../src/judgments/make-judgment.ts';
 import type { Result } from '../../src/result.ts';
+import { logEvent } from '../log-event.ts';
 
 /** What is known of a span when its work has ended. Names of attributes are those of OpenTelemetry's conventions. */
 export type SpanEnd = {
@@ -36,7 +37,7 @@ export async function inSpan<T>(
   );
   const { trace_id, span_id, parent_id, began_ms, flags } = span;
   const ids = { event: 'span', trace_id, span_id, parent_id, began_ms, ended_ms: Date.now() };
-  if (flags === '01') console.log(JSON.stringify({ ...ids, ...endOf(result) }));
+  if (flags === '01') logEvent('log', { ...ids, ...endOf(result) });
   if (!result.ok) throw result.error;
   return result.value;
 }

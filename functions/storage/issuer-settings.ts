@@ -6,6 +6,7 @@
 import { createKnownIssuers, type IssuerKey, type KnownIssuers, type Signing } from '../../src/judgments/issuer.ts';
 import { readIssuer, readPublicKeys } from '../../src/judgments/issuer-keys.ts';
 import type { Environment } from '../environment.ts';
+import { logEvent } from '../log-event.ts';
 
 type IssuerSetting = 'ISSUER_KEY' | 'ISSUER_KEYS_PREVIOUS' | 'TRUSTED_ISSUERS';
 
@@ -72,6 +73,6 @@ async function keysOf(text: string): ReturnType<typeof readPublicKeys> {
 }
 
 function refuse(setting: IssuerSetting, problem: string): IssuerResult {
-  console.error(JSON.stringify({ event: 'config_invalid', setting, problems: [problem] }));
+  logEvent('error', { event: 'config_invalid', setting, problems: [problem] });
   return { ok: false, setting, problem };
 }

@@ -7,6 +7,7 @@ import { MAX_KV_BULK_KEYS } from '../../lib/kv-store.ts';
 import { partitionOf } from '../../src/judgments/key.ts';
 import type { ReasonStore } from '../../src/judgments/reasons.ts';
 import type { CountedKv, KvOperations } from '../kv-operations.ts';
+import { logEvent } from '../log-event.ts';
 
 /** Lifetime of kept reasons, in seconds. */
 export const REASONS_TTL_S = 30 * 24 * 60 * 60;
@@ -32,7 +33,7 @@ export function createKvReasonStore(
   async function put(name: string, value: z.infer<typeof valueSchema> | z.infer<typeof partitionSchema>) {
     if (operations.takesWrite)
       await attempted('put', kv.put(name, JSON.stringify(value), { expirationTtl: REASONS_TTL_S }));
-    else console.error(JSON.stringify({ event: 'reasons_not_kept', reason: 'kv_operations' }));
+    else logEvent('error', { event: 'reasons_not_kept', reason: 'kv_operations' });
   }
 
   return {
@@ -80,7 +81,7 @@ async function attempted<T>(operation: 'get' | 'put', work: Promise<T>): Promise
     return await work;
   } catch {
     // The message of KV may quote the key or the value.
-    console.error(JSON.stringify({ event: 'kv_error', operation, of: 'reasons' }));
+    logEvent('error', { event: 'kv_error', operation, of: 'reasons' });
     return null;
   }
 }

@@ -1,4 +1,5 @@
 import { StorageError } from '../../service/storage-error.ts';
+import { logEvent } from '../log-event.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 
 /** Runs one call of a binding. @throws StorageError for any exception. */
@@ -7,7 +8,7 @@ export async function stored<T>(store: 'r2' | 'd1', operation: string, call: () 
     return await call();
   } catch (error) {
     isolateCounts.count('citeward_store_errors', [store, operation]);
-    console.error(JSON.stringify({ event: 'storage_error', store, operation, code: codeOf(error) }));
+    logEvent('error', { event: 'storage_error', store, operation, code: codeOf(error) });
     throw new StorageError(store, operation, error);
   }
 }

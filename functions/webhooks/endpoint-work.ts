@@ -9,6 +9,7 @@ import { failureOf, problemOf, wireReason } from '../../service/problems.ts';
 import { inTrace, receivedTrace } from '../../service/trace-context.ts';
 import { type Environment, reportProblem } from '../environment.ts';
 import { KvOperations } from '../kv-operations.ts';
+import { logEvent } from '../log-event.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { type Attempt, attemptDelivery, GLOBAL_NETWORK } from './attempt.ts';
@@ -190,7 +191,7 @@ export class EndpointWork {
 
   /** Logs ids and reasons only: no URL, no text of a caller. */
   #log(line: Readonly<Record<string, unknown>>): void {
-    console.log(JSON.stringify({ ...line, endpoint: this.#endpoint.target?.id ?? null }));
+    logEvent('log', { ...line, endpoint: this.#endpoint.target?.id ?? null });
   }
 }
 

@@ -3,6 +3,7 @@
  * now. Each object has one loop, so that no work runs twice at the same time.
  */
 import { describeError } from '../../service/error-log.ts';
+import { logEvent } from '../log-event.ts';
 
 /** One due item, with the size of its body in bytes. */
 export type DueWork = { id: string; bytes: number };
@@ -84,7 +85,7 @@ export class WorkLoop {
       await kind.run(id);
     } catch (error) {
       // A bug or a storage failure.
-      console.error(JSON.stringify({ event: 'webhook_work_failed', work: kind.name, id, ...describeError(error) }));
+      logEvent('error', { event: 'webhook_work_failed', work: kind.name, id, ...describeError(error) });
       kind.onThrow(id, error);
     } finally {
       this.#running.delete(id);

@@ -206,7 +206,7 @@ const MAYBE_TEXT: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** Those that have no other values, such as an object or a list. Text of other fields is read as JSON where it is JSON. */
+/** Those that take no other value, such as an object or a list. Text of other fields is read as JSON if it is JSON. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set([
   ...LABELS,
   // The column of trainers' data sets, for `rubrics convert`: the JSON text itself is kept.
@@ -221,7 +221,7 @@ const NO_VALUE = /^\s*(?:nan|none|null|<na>)\s*$/i;
 /** Names that pandas gives to the column of its index. */
 const INDEX_COLUMNS = ['', 'Unnamed: 0'];
 
-/** Reads the cells of a record as field values. An empty cell is an absent field, but for the response: it may be empty. */
+/** Reads the cells of a record as field values. An empty cell is an absent field; an empty `response` is empty text. */
 function fieldsOf(record: Fields): Fields {
   return Object.fromEntries(
     Object.entries(record)

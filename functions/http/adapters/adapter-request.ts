@@ -9,6 +9,7 @@ import { type InputProblem, pathText, UNKNOWN_FIELD } from '../../../src/input-p
 import { labelledRollout, type PolicyOutput, readLabel } from '../../../src/wire/adapters/request.ts';
 import { type KnownPlace, wantedPlace } from '../../../src/wire/adapters/run-place.ts';
 import { reportedOutcome } from '../../../src/wire/score.ts';
+import { logEvent } from '../../log-event.ts';
 import { readJson } from '../body.ts';
 import type { AppEnvironment, Context } from '../context.ts';
 import type { Sample } from './adapter-scoring.ts';
@@ -87,15 +88,13 @@ export const reportRefusals = createMiddleware<AppEnvironment>(async function re
   await next();
   if (c.res.status < 400 || c.res.status >= 500 || !(c.error instanceof RequestError)) return;
   const { failure } = c.error;
-  console.warn(
-    JSON.stringify({
-      event: 'adapter_request_refused',
-      adapter,
-      reason: wireReason(failure),
-      fields: fieldsOf(failure),
-      request_id: c.get('requestId'),
-    }),
-  );
+  logEvent('warn', {
+    event: 'adapter_request_refused',
+    adapter,
+    reason: wireReason(failure),
+    fields: fieldsOf(failure),
+    request_id: c.get('requestId'),
+  });
 });
 
 function fieldsOf(failure: RequestFailure): string[] {

@@ -9,6 +9,7 @@ import { failureOf, problemOf } from '../../../service/problems.ts';
 import { startReplay } from '../../../service/replay.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
 import { type ReplayLine, replayRequestSchema } from '../../../src/wire/replay.ts';
+import { logEvent } from '../../log-event.ts';
 import { readJson } from '../body.ts';
 import { platformOf, storesOf } from '../context.ts';
 import { type Handlers, pathParameter } from '../handlers.ts';
@@ -67,7 +68,7 @@ async function nextLine(lines: AsyncGenerator<ReplayLine>, requestId: string): P
     // The message of an error may quote content, so it is not logged.
     const name = error instanceof Error ? error.name : typeof error;
     if (failure.reason === 'internal')
-      console.error(JSON.stringify({ event: 'replay_failed', error: name, request_id: requestId }));
+      logEvent('error', { event: 'replay_failed', error: name, request_id: requestId });
     return { kind: 'error', problem: problemOf(failure, requestId) };
   }
 }
