@@ -1,5 +1,6 @@
 /** How far two raters agree, and their disagreements one by one: both see both labels, and choose the final one. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { NumberHead } from '../display/number-head.tsx';
 import { countText, plural } from '../display/number-text.ts';
 import type { LabelFile } from './label-file.ts';
 import { LabelButtons, useLabelKeys } from './rating-view.tsx';
@@ -51,20 +52,7 @@ export function AgreementTable({ kinds }: { kinds: readonly KindAgreement[] }) {
   return (
     <div class="scroll-x">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Rows</th>
-            <th scope="col" class="number">
-              Both labelled
-            </th>
-            <th scope="col" class="number">
-              Same label
-            </th>
-            <th scope="col" class="number">
-              Kappa
-            </th>
-          </tr>
-        </thead>
+        <NumberHead of="Rows" columns={['Both labelled', 'Same label', 'Kappa']} />
         <tbody>
           {kinds.map(({ kind, rows, same, kappa }) => (
             <tr key={kind}>

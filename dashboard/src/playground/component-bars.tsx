@@ -1,5 +1,6 @@
 /** The components of a reward: value as a bar, weight and contribution. */
 import type { Component } from '../../../src/family/score.ts';
+import { NumberHead } from '../display/number-head.tsx';
 import { numberText } from '../display/number-text.ts';
 import { UNSCORED_WORDS } from '../words/unscored.ts';
 
@@ -11,20 +12,7 @@ export function ComponentBars({ components }: { components: Readonly<Record<stri
   const at = (value: number): number => ((value - least) / (most - least)) * 100;
   return (
     <table class="bars">
-      <thead>
-        <tr>
-          <th scope="col">Component</th>
-          <th scope="col" class="number">
-            Value
-          </th>
-          <th scope="col" class="number">
-            Weight
-          </th>
-          <th scope="col" class="number">
-            Contribution
-          </th>
-        </tr>
-      </thead>
+      <NumberHead of="Component" columns={['Value', 'Weight', 'Contribution']} />
       <tbody>
         {parts.map(([name, part]) => (
           <tr key={name} class={part.weight === 0 ? 'is-weightless' : ''}>

@@ -1,6 +1,7 @@
 /** Figures shown once the slider rests: rank correlation, component shifts, largest rank changes. */
 import type { ReplayMover } from '../../../src/runs/replay-report.ts';
 import { Fact } from '../display/fact.tsx';
+import { NumberHead } from '../display/number-head.tsx';
 import { columnText, countText, numberText, plural } from '../display/number-text.ts';
 import type { Query } from '../navigation/route.ts';
 import { rolloutHref, stepText } from '../runs/place.ts';
@@ -82,20 +83,7 @@ function Shifts({ components }: { components: SettledFigures['figures']['compone
     value === null ? 'n/a' : `${value > 0 ? '+' : ''}${numberText(value)}`;
   return (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">Component</th>
-          <th scope="col" class="number">
-            Mean
-          </th>
-          <th scope="col" class="number">
-            Value
-          </th>
-          <th scope="col" class="number">
-            Contribution
-          </th>
-        </tr>
-      </thead>
+      <NumberHead of="Component" columns={['Mean', 'Value', 'Contribution']} />
       <tbody>
         {Object.entries(components).map(([name, { mean, value, contribution }]) => (
           <tr key={name}>
@@ -117,20 +105,7 @@ function Movers({ run, movers, query }: MoversProps) {
   return (
     <div class="scroll-x">
       <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Rollout</th>
-            <th scope="col" class="number">
-              Step
-            </th>
-            <th scope="col" class="number">
-              Rank
-            </th>
-            <th scope="col" class="number">
-              Reward
-            </th>
-          </tr>
-        </thead>
+        <NumberHead of="Rollout" columns={['Step', 'Rank', 'Reward']} />
         <tbody>
           {movers.map(({ step, group, sample, rank, reward }) => {
             const place = { run: run.id, step: stepText(step), group, sample };

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RewardStep } from '../../../src/scoring/reward-steps.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
+import { NumberHead } from '../display/number-head.tsx';
 import { columnText } from '../display/number-text.ts';
 import { draftOf } from '../playground/draft.ts';
 import type { StepsOfReward } from '../recipe/steps-of-reward.ts';
@@ -62,22 +63,7 @@ function StepsTable({ explained: { steps, helpOf }, rollout }: StepsTableProps) 
   return (
     <div class="scroll-x">
       <table class="bars steps">
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col" class="number">
-              Reward
-            </th>
-            <th scope="col" class="number">
-              Sum
-            </th>
-            {credits !== null && (
-              <th scope="col" class="number">
-                Credit
-              </th>
-            )}
-          </tr>
-        </thead>
+        <NumberHead of="Step" columns={['Reward', 'Sum', ...(credits === null ? [] : ['Credit'])]} />
         <tbody>
           {all.map(({ step, before, after }) => {
             const place = placeOf(step, report, response);
