@@ -37,6 +37,14 @@ import type { Known, VoteFields, VoteRule } from './votes.ts';
  */
 export type FieldKind = 'measure' | 'compose';
 
+/** The kind of every field that a family's own schema declares; the wrappers of its composer add those of their fields. */
+export type FieldKinds<R extends BaseRecipe> = {
+  readonly [Field in Exclude<
+    keyof R,
+    'family' | 'judge_options' | 'length' | 'turns' | 'vote' | 'voters'
+  >]-?: FieldKind;
+};
+
 /** Smallest and largest reward; `null` = unbounded. */
 export type RewardRange = readonly [least: number | null, most: number | null];
 

@@ -4,6 +4,7 @@
  */
 
 import { contributionsOf } from '../../family/contributions.ts';
+import type { FieldKinds } from '../../family/family.ts';
 import { withJudgeOptions } from '../../family/judge-options.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { withTerms } from '../../family/terms.ts';
@@ -40,7 +41,7 @@ const FIELDS = {
   search_turns_bound: 'compose',
   verification_reward: 'compose',
   non_stop_penalty: 'compose',
-} as const;
+} as const satisfies FieldKinds<DrTuluRecipe>;
 
 const DR_TULU: DrTuluRecipe = {
   family: 'dr-tulu',

@@ -2,6 +2,7 @@
  * The parts of the long-trace family that replay needs: field kinds, named recipes, reward range, `compose` and gaps.
  * Imports no schema, so that a bundle that only composes stays small.
  */
+import type { FieldKinds } from '../../family/family.ts';
 import { withJudgeOptions } from '../../family/judge-options.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { withTerms } from '../../family/terms.ts';
@@ -28,7 +29,7 @@ const FIELDS = {
   text: 'compose',
   normalise_in_group: 'compose',
   punish_ill_formed: 'compose',
-} as const;
+} as const satisfies FieldKinds<LongTraceRecipe>;
 
 const LONG_TRACE_RL: LongTraceRecipe = {
   family: 'long-trace',

@@ -2,7 +2,9 @@
  * The parts of the refiner family that replay needs: field kinds, named recipes, reward range, `compose` and gaps.
  * Imports no schema, so that a bundle that only composes stays small.
  */
+
 import { contributionsOf } from '../../family/contributions.ts';
+import type { FieldKinds } from '../../family/family.ts';
 import { withJudgeOptions } from '../../family/judge-options.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { withTerms } from '../../family/terms.ts';
@@ -57,7 +59,7 @@ const FIELDS = {
   finding_penalty: 'compose',
   ask_contradiction: 'measure',
   contradiction: 'compose',
-} as const;
+} as const satisfies FieldKinds<RefinerRecipe>;
 
 const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
   family: 'refiner',

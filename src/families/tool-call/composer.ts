@@ -2,7 +2,9 @@
  * The parts of the tool-call family that replay needs: field kinds, named recipes, reward range, `compose` and gaps.
  * Imports no schema, so that a bundle that only composes stays small.
  */
+
 import { contributionsOf } from '../../family/contributions.ts';
+import type { FieldKinds } from '../../family/family.ts';
 import { withTerms } from '../../family/terms.ts';
 import { type VotingComposer, withVotes } from '../../family/with-votes.ts';
 import { composeToolCall } from './compose.ts';
@@ -25,7 +27,7 @@ const FIELDS = {
   memory_limit_mb: 'measure',
   tool_call_credit: 'compose',
   overlong_penalty: 'compose',
-} as const;
+} as const satisfies FieldKinds<ToolCallRecipe>;
 
 const GRPO_TCR: ToolCallRecipe = {
   family: 'tool-call',
