@@ -1,7 +1,8 @@
 /**
  * `unit` in Node (milliseconds), `functions` inside workerd with simulated bindings, `e2e` black box against real
  * processes; `slow` and `slow-functions` for what takes minutes, `llm` against a real LLM server. Storage in
- * `functions` is isolated per file, and a file costs about a second: few files.
+ * `functions` is isolated per file, and a file costs 1.5 s of a processor: few files. `functions-shared` has the files
+ * that share a Worker.
  */
 import { resolve } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
@@ -47,6 +48,31 @@ function inWorkerd() {
   ];
 }
 
+/** Measures processor time, so it may run beside other suites. */
+const LINEAR_TIME = 'test/slow/linear-time.test.ts';
+
+/**
+ * Files of `functions` whose tests pass in any order in one Worker: they replace none of its parts (worker.ts) and expect
+ * no empty store.
+ */
+const SHARED = [
+  ...['adapters-auth', 'adapters-shapes', 'agent', 'api-keys', 'backends-settings', 'backends-vllm', 'browser-guard'],
+  ...['cases', 'cited-answers', 'detail', 'generators', 'groups', 'input', 'isolation', 'judgment-store', 'mcp-caller'],
+  ...['messages', 'offsets', 'operations', 'refine', 'remote-objects', 'schema', 'score', 'typescript-client'],
+  'verify-stream',
+].map((name) => `test/functions/${name}.test.ts`);
+
+const inFunctions = {
+  ...attempts,
+  ...patient,
+  // A model server that misbehaves on request.
+  globalSetup: ['./test/contract/stub-backend.ts'],
+  maxWorkers: 3,
+  // Against tests that hang: the longest take 4 s, and a busy machine has needed six times as long.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+};
+
 // workerd takes no Worker whose assets are missing.
 if (hasDashboard()) await placeApiDocument();
 else await ensureDashboard();
@@ -81,17 +107,15 @@ export default defineConfig({
         plugins: inWorkerd(),
         test: {
           name: 'functions',
-          ...attempts,
-          ...patient,
-          // A model server that misbehaves on request.
-          globalSetup: ['./test/contract/stub-backend.ts'],
-          maxWorkers: 3,
+          ...inFunctions,
           ...ofProperties,
           include: ['test/functions/**/*.test.ts'],
-          // Against tests that hang: the longest take 4 s, and a busy machine has needed six times as long.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          exclude: SHARED,
         },
+      },
+      {
+        plugins: inWorkerd(),
+        test: { name: 'functions-shared', ...inFunctions, ...ofProperties, include: SHARED, isolate: false },
       },
       {
         test: {
@@ -115,6 +139,7 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      { test: { name: 'slow-linear', environment: 'node', testTimeout: 600_000, include: [LINEAR_TIME] } },
       { test: { name: 'vendors', ...ofProcesses, include: ['test/vendors/*.test.ts'] } },
       { test: { name: 'llm', ...ofProcesses, include: ['test/llm/**/*.test.ts'] } },
       {
@@ -123,6 +148,7 @@ export default defineConfig({
           ...ofProcesses,
           testTimeout: 600_000,
           include: ['test/slow/**/*.test.ts'],
+          exclude: [LINEAR_TIME],
           provide: { fuzzSeed },
         },
       },

@@ -18,10 +18,12 @@ const output = resolve(root, '.cache/bundled-sources');
 const VALUE_IMPORT = /^(?:import|export) (?!type )[^;]*?from '([^']+)'/gmu;
 const OF_THE_PRODUCT = /^(?:src|service|hosts|functions|lib|clients\/typescript)\//u;
 
-/** `tests`: a pattern of the files whose imports are answered, relative to the repository. */
+/** The bundle of this run, which the projects share. */
+let bundle: Promise<ReadonlyMap<string, string>> | null = null;
+
+/** `tests`: a pattern of the files whose imports are answered, relative to the repository; the same for every project. */
 export function bundledSources(tests: string): Plugin {
   let isWatching = false;
-  let bundle: Promise<ReadonlyMap<string, string>> | null = null;
   return {
     name: 'citeward-bundled-sources',
     enforce: 'pre',

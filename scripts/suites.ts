@@ -31,7 +31,7 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
     { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false },
     { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
     // The longest, beside the others: the processes of e2e wait for one another half of their time.
-    { ...vitest('functions'), beside: true },
+    { ...vitest('functions', '--project', 'functions-shared'), beside: true },
     vitest('unit'),
     { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false, beside: true },
     vitest('e2e'),
@@ -39,6 +39,8 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
   slow: [
     vitest('slow'),
     vitest('slow-functions'),
+    // On one processor, beside suites without time limits of their own.
+    { ...vitest('slow-linear'), beside: true },
     { name: 'vendors-install', command: ['node', 'scripts/vendors.ts'], counted: false },
     vitest('vendors'),
     { name: 'llm-build', command: ['node', 'scripts/llm/build-server.ts'], counted: false },
