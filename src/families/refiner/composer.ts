@@ -82,8 +82,12 @@ const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
   unverified_quote: 'keep',
 };
 
-/** Markup that cites nothing: each finding takes half a point of 10, so the clean answer always earns more. */
-const LEAKS = {
+/**
+ * Markup that cites nothing takes half a point of 10, so the clean answer always earns more. A claim that cites all
+ * sources takes more: the rubric pays a right answer whatever it cites.
+ */
+const FINDING_PRICES = {
+  ids_shotgun: 0.75,
   ...{ id_in_prose: 0.5, citation_empty_claim: 0.5, citation_no_id: 0.5, citation_id_malformed: 0.5 },
   ...{ citation_unclosed: 0.5, citation_nested: 0.5, citation_stray_close: 0.5, citation_outside_answer: 0.5 },
 } as const;
@@ -103,7 +107,7 @@ export const REFINER_RECIPES = {
     padding_lowers_citation: true,
     abstentions_need_no_citation: true,
     citation_metric: 'precision_squared',
-    finding_penalty: LEAKS,
+    finding_penalty: FINDING_PRICES,
   },
 } as const satisfies Record<string, RefinerRecipe>;
 

@@ -156,7 +156,9 @@ export const REFINER_ORIGINS = {
         'where no source answers, a right abstention earned 0 without a citation and 4 with one; a right answer earns 10',
       ),
       citation_metric: ours('F1 pays for citing every source: 1/2 for three of which one is right, 1/3 for a guess'),
-      finding_penalty: ours('an answer with broken markup or ids in its prose earns less than the same answer without'),
+      finding_penalty: ours(
+        'broken markup, ids in prose and citing all sources earn less than the same answer without',
+      ),
       verification_reward: AS_BALANCED,
       non_stop_penalty: { enabled: AS_BALANCED, value: PENALTY_UNUSED },
     },

@@ -129,6 +129,16 @@ describe.each(GRAMMAR_NAMES)('refiner-guarded, in the grammar %s,', (name) => {
   });
 });
 
+it('refiner-guarded pays a right answer that cites all of three sources less than two fifths of the honest one', async () => {
+  const sources = [...ROW.sources, { id: 'S3', text: 'The Reuss is 164 kilometres long.' }];
+  const rewardOf = async (ids: string) => {
+    const response = `<answer>${CLAIM.replace('S1', ids)}</answer>`;
+    return (await scorer.score({ ...ROW, sources, response }, GUARDED)).reward;
+  };
+  expect(await rewardOf('S1')).toBe(10);
+  expect(await rewardOf('S1,S2,S3')).toBeLessThan(4);
+});
+
 describe('a replay', () => {
   const ANSWER = `${CLAIM} See S2.`;
   const rowOf = async (recipe: RefinerRecipe): Promise<LedgerRow> => {
