@@ -1,7 +1,7 @@
 /**
  * `npm run pictures`: takes the pictures of the documentation from the real pages. It starts a Worker of its own,
  * scores the example of the README, trains the demo run that finds vacuous credit, and photographs both in Chromium, light and
- * dark. `--output FOLDER` writes them elsewhere. A page that lacks what a picture shows ends the script.
+ * dark. It also records the terminal of `npm run demo` as an SVG. `--output FOLDER` writes them elsewhere. A page that lacks what a picture shows ends the script.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -15,6 +15,7 @@ import { trainAndRecord } from './demo-run/record.ts';
 import { demoRuns } from './demo-run/runs.ts';
 import { newIssuerKey } from './demo-run/state.ts';
 import { showWithWorker } from './demo-worker.ts';
+import { recordedLines, terminalSvg } from './terminal-recording.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const START_MS = 60_000;
@@ -163,9 +164,23 @@ async function takePictures(url: string, output: string): Promise<void> {
   }
 }
 
+/** Records the demo up to its third part: the Worker starts, and ten answers to one question are scored. */
+async function recordDemo(output: string): Promise<void> {
+  const lines = await recordedLines('scripts/demo.ts', root, (text) => text.includes('3. Score the same'));
+  while (lines.at(-1)?.text === '') lines.pop();
+  if (!lines.some(({ text }) => text.includes('judge calls'))) throw new Error('the demo scored nothing');
+  for (const theme of THEMES) {
+    const path = join(output, `demo-${theme}.svg`);
+    const svg = terminalSvg('npm run demo', lines, theme);
+    await writeFile(path, svg);
+    console.log(`${path} ${Math.round(svg.length / 1000)} KB`);
+  }
+}
+
 const { values } = parseArgs({ options: { output: { type: 'string', default: join(root, 'docs/pictures') } } });
 await mkdir(values.output, { recursive: true });
 await ensureDashboard();
+await recordDemo(values.output);
 await showWithWorker(
   'Taking the pictures',
   async () => {
