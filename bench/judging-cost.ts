@@ -10,7 +10,7 @@
  */
 import { parseArgs } from 'node:util';
 import { estimateTokens } from '../src/judgments/protocol/token-estimate.ts';
-import { CLAIMS, CRITERIA, groupRequests, SAMPLES, STATEMENTS } from './judging-cost/group.ts';
+import { CLAIMS, CRITERIA, groupRequests, SAMPLES, type SampleRequests, STATEMENTS } from './judging-cost/group.ts';
 import { jointPrompts, type Prompt, separatePrompts } from './judging-cost/prompts.ts';
 import { type ServerUsage, usageOf } from './judging-cost/server.ts';
 
@@ -47,6 +47,11 @@ function costOf(name: string, prompts: readonly Prompt[]): Cost {
   return { name, calls: prompts.length, prompt, uncached: uncachedTokens(prompts, estimateTokens) };
 }
 
+function sourceKilobytes([first]: readonly SampleRequests[]): string {
+  const chars = (first?.rubric.sources ?? []).reduce((sum, { text }) => sum + text.length, 0);
+  return (chars / 1000).toFixed(0);
+}
+
 function printCosts(rows: readonly Cost[]): void {
   const [first, ...others] = rows;
   if (first === undefined) return;
@@ -75,8 +80,7 @@ console.log(
 );
 for (const length of SOURCE_LENGTHS) {
   const group = await groupRequests(length);
-  const chars = (group[0]?.rubric.sources ?? []).reduce((sum, { text }) => sum + text.length, 0);
-  console.log(`\nSources of ${(chars / 1000).toFixed(0)} KB in total`);
+  console.log(`\nSources of ${sourceKilobytes(group)} KB in total`);
   printCosts([
     costOf('joint: 2 calls per sample', jointPrompts(group)),
     costOf('separate: 49 calls per sample', separatePrompts(group)),
@@ -85,7 +89,6 @@ for (const length of SOURCE_LENGTHS) {
 
 if (values.url !== undefined) {
   if (values.model === undefined) throw new Error('--url needs --model');
-  const group = await groupRequests(1);
   const server = { url: values.url, model: values.model, key: values.key ?? null };
   console.log(`\nUsage reported by ${values.url} (one output token per call)`);
   const reported = (name: string, { calls, prompt_tokens, cached_tokens }: ServerUsage): Cost => {
@@ -93,7 +96,11 @@ if (values.url !== undefined) {
       console.log('The server does not report cached tokens (--enable-prompt-tokens-details).');
     return { name, calls, prompt: prompt_tokens, uncached: prompt_tokens - (cached_tokens ?? 0) };
   };
-  const ours = reported('joint: 2 calls per sample', await usageOf(server, jointPrompts(group)));
-  const theirs = reported('separate: 49 calls per sample', await usageOf(server, separatePrompts(group)));
-  printCosts([ours, theirs]);
+  for (const length of SOURCE_LENGTHS) {
+    const group = await groupRequests(length);
+    console.log(`\nSources of ${sourceKilobytes(group)} KB in total`);
+    const ours = reported('joint: 2 calls per sample', await usageOf(server, jointPrompts(group)));
+    const theirs = reported('separate: 49 calls per sample', await usageOf(server, separatePrompts(group)));
+    printCosts([ours, theirs]);
+  }
 }

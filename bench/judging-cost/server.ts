@@ -9,12 +9,16 @@ export type ServerUsage = {
   readonly cached_tokens: number | null;
 };
 
-/** Sends the prompts in sequence, so that each call can use the cache of the previous one. */
+/**
+ * Sends the prompts in sequence, so that each call can use the cache of the previous ones. They begin with a line of
+ * their own, so none uses the cache of another series.
+ */
 export async function usageOf(server: Server, prompts: readonly string[]): Promise<ServerUsage> {
+  const series = crypto.randomUUID();
   let prompt_tokens = 0;
   let cached_tokens: number | null = 0;
   for (const prompt of prompts) {
-    const usage = await usageOfOne(server, prompt);
+    const usage = await usageOfOne(server, `${series}\n${prompt}`);
     prompt_tokens += usage.prompt;
     cached_tokens = cached_tokens === null || usage.cached === null ? null : cached_tokens + usage.cached;
   }

@@ -85,6 +85,13 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/trainers/README.md',
   },
   {
+    name: 'openenv',
+    package: 'openenv',
+    oldestMinor: 10,
+    download: '400 MB on disk, two minutes',
+    page: 'docs/trainers/README.md',
+  },
+  {
     name: 'ragas',
     package: 'ragas',
     oldestMinor: 10,
@@ -145,6 +152,13 @@ export const ENTRIES: readonly Entry[] = [
     package: 'wandb',
     oldestMinor: 10,
     download: '150 MB on disk, seconds',
+    page: 'docs/guides/runs.md',
+  },
+  {
+    name: 'langfuse',
+    package: 'langfuse',
+    oldestMinor: 11,
+    download: '80 MB on disk, a minute',
     page: 'docs/guides/runs.md',
   },
   {

@@ -26,14 +26,20 @@ GOOD = "<answer><snippet id=S1>The Aare is 288 kilometres long.</snippet></answe
 BAD = "<answer>No.</answer>"
 
 
+def source(page: str, containing: str) -> str:
+    """The Python block of a page of docs/ that contains a text."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / page).read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    [code] = [block for block in blocks if containing in block]
+    return code
+
+
 def documented(page: str, containing: str, url: str = URL, **replaced: str) -> dict[str, Any]:
     """Runs the Python block of a page of docs/ that contains a text, and returns its names.
 
     The page's Worker (``https://citeward.example.com`` or the one of ``npm run dev``) is replaced by ``url``, and each
     further text by its value: what a reader has to fill in.
     """
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / page).read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    [code] = [block for block in blocks if containing in block]
+    code = source(page, containing)
     workers = dict.fromkeys(("https://citeward.example.com", "http://127.0.0.1:8799"), url)
     for written, value in {**replaced, **workers}.items():
         code = code.replace(written, value)

@@ -100,6 +100,12 @@ const REFUSED: readonly (Exception & { readonly says: string })[] = [
   },
   { file: /rubrics/u, command: /URL\/v1\/rubrics -H/u, reason: 'needs a model', says: 'judge_unknown' },
   { file: /runs/u, command: /export RUN --wandb NAME --url/u, reason: 'needs wandb', says: 'has no module wandb' },
+  {
+    file: /runs/u,
+    command: /citeward\.langfuse/u,
+    reason: 'needs the Python client',
+    says: "No module named 'citeward'",
+  },
 ];
 
 const isOf = ({ file, command }: Exception, printed: PrintedCommand): boolean =>

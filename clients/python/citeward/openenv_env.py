@@ -1,0 +1,98 @@
+"""An environment of OpenEnv whose last step has Citeward's reward. Its server, as ``app.py``::
+
+    from citeward.openenv_env import CitewardAction, CitewardEnvironment, CitewardObservation
+    from openenv.core.env_server import create_app
+
+    app = create_app(CitewardEnvironment, CitewardAction, CitewardObservation, max_concurrent_envs=64)
+
+``reset`` takes the row's fields by name, or in one field ``citeward``, and ``max_turns`` (default 1). A subclass with
+``respond`` is an agent with tools. The whole transcript is scored once, when it ends; the other steps have no reward.
+Trainers read a missing reward as 0, so an unscored sample is an error of the step, which may be sent again.
+
+Contract: openenv 0.10.0, ``openenv/core/env_server/interfaces.py``.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation, State
+
+from citeward.episode import Episode
+from citeward.errors import BadRequest
+from citeward.rollouts import row_of
+
+_WITHOUT_PLACE = "OpenEnv does not tell environments: put them into the row's run"
+
+
+class CitewardAction(Action):  # type: ignore[misc]
+    """What the policy wrote in one turn."""
+
+    text: str
+
+
+class CitewardObservation(Observation):  # type: ignore[misc]
+    """The question, or a tool's answer; empty at the end. ``metadata`` then has the contributions."""
+
+    text: str = ""
+
+
+class CitewardEnvironment(Environment):  # type: ignore[misc]
+    """One episode at a time. Settings come from the environment variables."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._id: str | None = None
+        self._episode: Episode | None = None
+        self._is_over = True
+
+    def respond(self, action: str) -> str | None:
+        """Returns the tool's answer to an action; ``None`` = the action is the final answer."""
+        return None
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, *, max_turns: int = 1, **fields: Any
+    ) -> CitewardObservation:
+        """Begins an episode and gives its question.
+
+        Args:
+            seed: not used.
+            max_turns: the turn that ends the episode at the latest.
+            fields: the row, as for ``POST /v1/score``; others are ignored.
+
+        Raises:
+            BadRequest: the row is malformed, or has no question.
+        """
+        row = row_of(fields, "")
+        if "question" not in row:
+            raise BadRequest("reset: the row has no question")
+        self._id = episode_id or uuid.uuid4().hex
+        self._episode = Episode(row, max_turns, _WITHOUT_PLACE)
+        self._is_over = False
+        return CitewardObservation(text=str(row["question"]))
+
+    def step(self, action: CitewardAction, timeout_s: float | None = None, **_: Any) -> CitewardObservation:
+        """Plays one turn. The last one has the reward.
+
+        Raises:
+            Unscored: the reward could not be determined; the step may be sent again.
+            CitewardError: the row, the key or a setting is wrong, or there was no ``reset``.
+        """
+        if self._episode is None or self._is_over:
+            raise BadRequest("step: there is no episode, or it has ended; call reset with a row")
+        feedback = self.respond(action.text)
+        score = self._episode.play(action.text, feedback)
+        if score is None:
+            return CitewardObservation(text=feedback)
+        self._is_over = True
+        metadata = {"contributions": dict(score.contributions)}
+        return CitewardObservation(done=True, reward=score.reward, metadata=metadata)
+
+    @property
+    def state(self) -> State:
+        """The id of the episode, and the turns played."""
+        return State(episode_id=self._id, step_count=0 if self._episode is None else self._episode.turns)
