@@ -13,6 +13,7 @@ os.environ.update(RAY_raylet_start_wait_time_s="300", RAY_AUTH_MODE="disabled")
 
 import numpy as np
 import ray
+import torch
 import verl
 from documented import BAD, DOWN_URL, GOOD, ROOT, ROW, URL, documented
 from hydra import compose, initialize_config_dir
@@ -20,6 +21,7 @@ from tiny_model import END, saved
 from verl import DataProto
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
 from verl.experimental.reward_loop.reward_loop import RewardLoopManager, migrate_legacy_reward_impl
+from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
 from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
 from verl.workers.rollout.replica import TokenOutput
 
@@ -89,17 +91,23 @@ class Trainer:
             time.sleep(0.1)
         self.rewards = RewardLoopManager(self.config)
 
+    def output_of(self, *answers, **places):
+        """The scored batch of rollouts of one prompt."""
+        loop = AgentLoopWorker(self.config, Engine(*answers), None, self.rewards.reward_loop_worker_handles)
+        return asyncio.run(loop.generate_sequences(batch(self.config, len(answers), **places)))
+
     def rewards_of(self, *answers, **places):
         """The rewards of rollouts of one prompt, in the order of the places, and what verl logs with each."""
-        loop = AgentLoopWorker(self.config, Engine(*answers), None, self.rewards.reward_loop_worker_handles)
-        output = asyncio.run(loop.generate_sequences(batch(self.config, len(answers), **places)))
+        output = self.output_of(*answers, **places)
         infos = [output.non_tensor_batch[name] for name in output.meta_info["reward_extra_keys"]]
-        assert output.meta_info["reward_extra_keys"] == ["score", "acc", "rubric", "citation", "citeward"], output
+        # Between the two that verl logs for each function and the text: what each component contributed.
+        score, acc, *contributions, told = output.meta_info["reward_extra_keys"]
+        assert (score, acc, told) == ("score", "acc", "citeward") and "rubric" in contributions, output
         rewards = output.batch["rm_scores"].sum(-1).tolist()
         # The engine answers in the order in which it is asked, which is any.
         assert sorted(rewards) == [0, 10], rewards
-        for reward, score, _, rubric, citation, told in zip(rewards, *infos):
-            assert score == reward == rubric + citation, (reward, score, rubric, citation)
+        for reward, score, _, *contributed, told in zip(rewards, *infos):
+            assert score == reward == sum(contributed), (reward, score, contributed)
             assert json.loads(told)["base"] == reward / 10, told
         return rewards
 
@@ -133,10 +141,20 @@ for step in steps.values():
 function = {**flags("compute_score_async"), "reward.custom_reward_function.path": citeward.verl.__file__}
 Trainer(function, URL).rewards_of(GOOD, BAD)
 
+# Credit by token: the claim's share and the answer's, which verl's GRPO adds to the same advantages.
+credited = Trainer(function, URL, credit="claims").output_of(GOOD, BAD)
+whole = credited.batch["rm_scores"]
+shares = torch.tensor(citeward.verl.token_level_scores(credited, tokenizer), dtype=whole.dtype)
+assert shares.shape == whole.shape and torch.allclose(shares.sum(-1), whole.sum(-1)), (shares, whole)
+assert sorted((shares != 0).sum(-1).tolist()) == [0, 2], shares
+mask = credited.batch["response_mask"]
+advantages = [compute_grpo_outcome_advantage(scores, mask, np.array(["u", "u"]))[0] for scores in (shares, whole)]
+assert torch.allclose(*advantages), advantages
+
 try:
     Trainer(manager, DOWN_URL, deadline_s=5).rewards_of(GOOD, GOOD)
 except Unscored as error:
     assert "judge_unreachable" in str(error), error
 else:
     raise AssertionError("a reward without a judge")
-print("agent and reward loop, manager and function: the reward, outcome and metrics in a run; Unscored without a judge")
+print("agent and reward loop, manager and function: the reward, in a run, its credit by token; Unscored without a judge")
