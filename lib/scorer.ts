@@ -70,6 +70,11 @@ export type ScoreOptions = {
    * added in order, are the reward exactly. `turns` needs `messages`. Default: none.
    */
   readonly credit?: CreditBy;
+  /**
+   * Names the visit of the prompt for a recipe with `dropout`, the same for all samples of a group: `step 7, aare`.
+   * Default: the question.
+   */
+  readonly visit?: string;
 };
 
 /** Options of `group`. */
@@ -219,9 +224,10 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
   };
 }
 
-function planOptions({ measureAll = false, credit }: ScoreOptions): PlanOptions {
-  if (credit === undefined) return { measureAll };
-  if (CREDIT_BY.includes(credit)) return { measureAll, credit };
+function planOptions({ measureAll = false, credit, visit }: ScoreOptions): PlanOptions {
+  const options = { measureAll, ...(visit === undefined ? {} : { visit }) };
+  if (credit === undefined) return options;
+  if (CREDIT_BY.includes(credit)) return { ...options, credit };
   throw new InputError([{ path: ['credit'], message: `expected one of ${CREDIT_BY.join(', ')}` }]);
 }
 

@@ -12,7 +12,7 @@ import { contentDigests } from '../src/runs/content-digest.ts';
 import { persistentReward } from '../src/runs/persistent-reward.ts';
 import { recordedScore } from '../src/runs/recorded-score.ts';
 import { MAX_JUDGED_BY_CHARS, type RolloutOutcome } from '../src/runs/rollout-counts.ts';
-import type { RunPlacement } from '../src/runs/row.ts';
+import { type RunPlacement, visitOfPlace } from '../src/runs/row.ts';
 import { judgesOf } from '../src/scoring/reward-reply.ts';
 import type { ScoredRollout } from '../src/scoring/score-rollouts.ts';
 import { type RunRecord, requestedPanel } from '../src/wire/score.ts';
@@ -43,7 +43,7 @@ export async function scoreRecorded(
   if (placement === null) return scoreOne(rollout, options, platform);
   const { records } = platform;
   if (records === null) return NO_RUNS;
-  const scored = await scoreOne(rollout, { ...options, measureAll: true }, platform);
+  const scored = await scoreOne(rollout, { ...options, ...visitOfPlace(placement), measureAll: true }, platform);
   if (!scored.ok) return scored;
   const recorded = await recordGroup([rollout], [scored.reply], scored.recipe, options, placement, records.ledger);
   if (!recorded.ok) return { ok: false, failure: recorded.error, timings: scored.timings };
@@ -66,7 +66,7 @@ export async function scoreTogetherRecorded(
   if (placement === null) return scoreTogether(rollouts, options, platform);
   const { records } = platform;
   if (records === null) return NO_RUNS;
-  const scored = await scoreTogether(rollouts, { ...options, measureAll: true }, platform);
+  const scored = await scoreTogether(rollouts, { ...options, ...visitOfPlace(placement), measureAll: true }, platform);
   if (!scored.ok) return scored;
   const how = { ...options, rubricSet };
   const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, how, placement, records.ledger);

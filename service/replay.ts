@@ -26,7 +26,7 @@ import {
 } from '../src/runs/replay-lines.ts';
 import { ReplayedRubrics } from '../src/runs/replay-rubrics.ts';
 import { findStepProblems, StepRefused } from '../src/runs/replay-step.ts';
-import type { LedgerRow } from '../src/runs/row.ts';
+import { type LedgerRow, visitOfPlace } from '../src/runs/row.ts';
 import type { ReplayLine, ReplayRequest } from '../src/wire/replay.ts';
 import { chooseJudge } from './backends/configured.ts';
 import { RequestError, type RequestFailure } from './failures.ts';
@@ -232,6 +232,7 @@ class RunMeasurer implements Measurer {
         replicate: measures.kind === 'all' ? measures.replicate : 0,
         on_judge_failure: 'null',
         measureAll: true,
+        ...visitOfPlace(row),
         samples: samplesOf(row.facts),
       },
       this.#platform,

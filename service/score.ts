@@ -53,6 +53,8 @@ export type ScoringOptions = Pick<
   readonly credit?: CreditBy;
   /** Measures everything the family can measure, so that other weights can be tried later. */
   readonly measureAll?: boolean;
+  /** Names the visit of the prompt. */
+  readonly visit?: string;
   /** Keeps the reasons of the judge, and shows them in the reply. */
   readonly store_reasons?: boolean;
   /** Signs the rewards. */
@@ -126,10 +128,11 @@ async function scoreWithFallback<T>(
   if (options.receipt === true && issuer === null) return refused({ reason: 'issuer_unconfigured' });
 
   const { resolved } = recipe;
-  const { credit } = options;
+  const { credit, visit } = options;
   const plan = {
     ...{ explain: options.explain === true, measureAll: options.measureAll === true },
     ...(credit === undefined ? {} : { credit }),
+    ...(visit === undefined ? {} : { visit }),
   };
   const signs = options.receipt === true && issuer !== null ? { receiptIssuer: issuer } : {};
   const how = { plan, readSources: platform.readSources, ...signs };

@@ -109,6 +109,8 @@ export type PlanOptions = {
   readonly sources?: SourceSet;
   /** The number of samples that are scored together, which share the limits of an answer. Default 1. */
   readonly samples?: number;
+  /** Names the visit of the prompt, the same for all samples of its group. Absent: nobody tells visits apart. */
+  readonly visit?: string;
   /** Several judges, each of which judges the whole rollout. Absent = one judge. */
   readonly panel?: Panel;
 };

@@ -80,6 +80,13 @@ export type RunPlacement = Omit<RolloutPlace, 'sample'> & {
   readonly store_text: boolean;
 };
 
+/** What names the visit of a prompt, of step and group; `{}` = the trainer names neither, so visits are numbered later. */
+export function visitOfPlace({ step, group, grouping }: Pick<RunPlacement, 'step' | 'group' | 'grouping'>): {
+  readonly visit?: string;
+} {
+  return step === null && grouping === 'inferred' ? {} : { visit: `${step ?? ''} ${group}` };
+}
+
 const countSchema = z.int().min(0);
 
 const pinnedJudgmentSchema = z.strictObject({

@@ -119,6 +119,26 @@ describe('replay of what was observed', () => {
     }
   });
 
+  it('draws the criteria of a dropout by step and group, and replays each draw', async () => {
+    const recipe = { base: 'refiner-guarded', dropout: { share: 0.5, seed: 1 } };
+    const positive_rubrics = Array.from({ length: 12 }, (_, n) => ({ description: `States fact ${n}` }));
+    const leftOut = async (step: number, sample: number): Promise<string> => {
+      const run = { id: 'dropout', step, group: 'aare', sample };
+      const reply = await score({ ...ROLLOUT, positive_rubrics, recipe, judge: 'lexical', run });
+      return reply.criteria.flatMap(({ key, left_out }) => (left_out === true ? [key] : [])).join();
+    };
+    const draws = await Promise.all([0, 1, 2, 3].map((step) => leftOut(step, 0)));
+    expect(new Set(draws).size).toBe(4);
+    expect(await leftOut(2, 1)).toBe(draws[2]);
+    const replayOf = async (dropout: object) => summaryOf(await replayed('dropout', { recipe: { set: { dropout } } }));
+    const { figures, judge_calls } = await replayOf(recipe.dropout);
+    expect([judge_calls, figures]).toMatchObject([
+      0,
+      { gaps: {}, shift: { compared: 5, mean: 0 }, recorded: { equal: 5 } },
+    ]);
+    expect((await replayOf({ share: 0.9, seed: 2 })).figures).toMatchObject({ gaps: {}, after: { scored: 5 } });
+  });
+
   it('normalises over the steps of a run under a GDPO rule', async () => {
     const groups = await recordSynthetic('gdpo', 128);
     const input: ReplayInput = { recipe: { set: { instance_rubrics_only: true } }, advantages: 'nemo-gdpo' };

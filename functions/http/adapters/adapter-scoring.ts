@@ -17,6 +17,7 @@ import { CALLER_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
 import type { Result } from '../../../src/result.ts';
 import { contentDigests } from '../../../src/runs/content-digest.ts';
 import type { RolloutOutcome } from '../../../src/runs/rollout-counts.ts';
+import { visitOfPlace } from '../../../src/runs/row.ts';
 import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
 import { type RunReport, type TrainerReply, trainerJson } from '../../../src/wire/adapters/reply.ts';
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
@@ -90,9 +91,10 @@ export async function scoreSamples(
   await admitAnswers(c, responses, { waitMs: left(), grammars: grammarsOf(recipe) });
   const windowMs = left();
   const scored = await Promise.all(
-    samples.map(({ rollout }) =>
-      retried(() => scoreOne(rollout, options, platform), { failureIn, windowMs, signal: c.req.raw.signal }),
-    ),
+    samples.map(({ rollout, wanted: place }) => {
+      const own = place === null ? options : { ...options, ...visitOfPlace(place) };
+      return retried(() => scoreOne(rollout, own, platform), { failureIn, windowMs, signal: c.req.raw.signal });
+    }),
   );
   const failure = failureOf(scored, samples);
   const recording = { options, groupSize: query.group_size ?? null, ledger: platform.ledger };

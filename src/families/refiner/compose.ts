@@ -8,7 +8,7 @@ import { composeCitation } from './citation-score.ts';
 import { breaksPolicy, needsNoCitation } from './cites.ts';
 import type { RefinerFacts } from './facts.ts';
 import { findingComponent, findingCost } from './finding-penalty.ts';
-import { dividedCriteria, type HoldoutMeans, lacksHashes } from './holdout.ts';
+import { dividedCriteria, type HoldoutMeans, lacksDraws } from './holdout.ts';
 import type { RefinerRecipe } from './recipe.ts';
 import type { RefinerScore } from './reply.ts';
 import { composeRubric, ownPositives, paddingOf } from './rubric-score.ts';
@@ -91,7 +91,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
     });
   }
 
-  const divided = dividedCriteria(facts.rubric, recipe);
+  const divided = dividedCriteria(facts, recipe);
   const rubric = composeRubric(divided.rubric, recipe);
   const needsNone = needsNoCitation(facts, recipe);
   const citation = needsNone ? NO_CITATION_NEEDED : composeCitation(facts, recipe);
@@ -118,7 +118,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
   const missingScale = recipe.citation_weight > 0 && typeof scaled === 'string' ? scaled : null;
   const missingPart = missing?.status === 'unscored' ? missing.reason : missingScale;
   const cost = findingCost(facts, recipe);
-  const isUnknown = broken === null || cost === null || lacksHashes(facts.rubric, recipe);
+  const isUnknown = broken === null || cost === null || lacksDraws(facts, recipe);
   const missingReason = isUnknown ? 'not_measured' : missingPart;
   const nothing = dropped && ownRubricWeight === 0;
   const base = missingReason !== null || nothing ? null : sumOfParts(rubricPart, citationPart, credit);

@@ -50,6 +50,7 @@ const FIELDS = {
   padding_lowers_citation: 'compose',
   abstentions_need_no_citation: 'compose',
   holdout: 'compose',
+  dropout: 'compose',
   verification_reward: 'compose',
   non_stop_penalty: 'compose',
   citation_metric: 'compose',

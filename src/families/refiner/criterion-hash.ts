@@ -1,11 +1,13 @@
-/** Hashes the words of a criterion, so that facts can hold it out without its text. */
+/** Hashes of the words of a criterion and of a visit, so that facts can leave criteria out without their text. */
 import { sha256 } from '../../digest.ts';
 import type { CriterionInput } from '../../family/rollout.ts';
 
-/** 16 bits. */
-const HASH_DIGITS = 4;
-
 /** The hash of a criterion, 0 to 65,535: equal words have equal hashes in every row and run. */
 export function criterionHash({ title, description }: Pick<CriterionInput, 'title' | 'description'>): number {
-  return Number.parseInt(sha256(JSON.stringify([title ?? null, description])).slice(0, HASH_DIGITS), 16);
+  return hash16(JSON.stringify([title ?? null, description]));
+}
+
+/** The first 16 bits of the text's SHA-256. */
+export function hash16(text: string): number {
+  return Number.parseInt(sha256(text).slice(0, 4), 16);
 }

@@ -23,7 +23,7 @@ const criterionFactSchema = z.strictObject({
   // The criterion's own weight, as the row gives it.
   weight: z.number().min(0).max(MAX_CRITERION_WEIGHT),
   score: criterionScoreSchema,
-  // 16 bits of the criterion's words; only of the row's own positive ones, and only if the recipe has `holdout`.
+  // 16 bits of the criterion's words; only of the row's own ones that the recipe's `holdout` or `dropout` may leave out.
   hash: z.int().min(0).max(0xffff).exactOptional(),
   evidence: evidenceSchema.exactOptional(),
 });
@@ -63,6 +63,8 @@ const ownFactsSchema = z.strictObject({
   repeated_ids: z.int().min(1).exactOptional(),
   // How often each reason was found, empty = none; only if the recipe has `finding_penalty`.
   findings: z.partialRecord(pricedReasonSchema, z.int().min(1)).exactOptional(),
+  // 16 bits of what names the visit of the prompt, the same for all samples of its group; only if the recipe has `dropout`.
+  visit: z.int().min(0).max(0xffff).exactOptional(),
   rubric: observedSchema(z.array(criterionFactSchema)),
   // Without duplicates: the cited statements in order, then the uncited ones.
   citation: observedSchema(z.array(z.discriminatedUnion('cited', [citedFactSchema, uncitedFactSchema]))),

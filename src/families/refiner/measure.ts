@@ -38,8 +38,9 @@ function measureRubric(plan: RefinerPlan, outcomes: readonly JudgmentOutcome[]):
       const verdict = verdicts[position];
       if (verdict === undefined)
         throw new Error(`measureRefiner: no verdict for ${key} although the reply was checked`);
-      const isOwnPositive = origin === 'instance' && polarity === 'positive';
-      const hash = isOwnPositive && plan.recipe.holdout !== undefined ? { hash: criterionHash(criterion) } : {};
+      const { holdout, dropout } = plan.recipe;
+      const mayGo = dropout !== undefined || (holdout !== undefined && polarity === 'positive');
+      const hash = origin === 'instance' && mayGo ? { hash: criterionHash(criterion) } : {};
       return { origin, polarity, weight, ...verdict, ...hash };
     }),
   );

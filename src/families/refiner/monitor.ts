@@ -58,9 +58,10 @@ function criteriaOf({ rubric }: RefinerFacts): Pick<Observations, 'criteria_met'
 }
 
 /** What each criterion adds to the rubric score (rubric-score.ts), as a share of it. */
-function criteriaShares({ rubric }: RefinerFacts, recipe: RefinerRecipe): Record<string, number> | null {
+function criteriaShares(facts: RefinerFacts, recipe: RefinerRecipe): Record<string, number> | null {
+  const { rubric } = facts;
   if (rubric.status !== 'scored') return null;
-  const { rubric: paying } = dividedCriteria(rubric, recipe);
+  const { rubric: paying } = dividedCriteria(facts, recipe);
   const paid = new Set(paying.status === 'scored' ? paying.observed : []);
   const composed = composeRubric(paying, recipe);
   const own = recipe.own_positives_required === true ? ownPositives([...paid], recipe) : null;

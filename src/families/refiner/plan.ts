@@ -26,6 +26,7 @@ import { type ClaimEvidence, createAskedWords } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
 import { needsNoCitation } from './cites.ts';
 import { neededJudgments } from './compose.ts';
+import { hash16 } from './criterion-hash.ts';
 import type { RefinerFacts } from './facts.ts';
 import { pricedFindings } from './finding-penalty.ts';
 import type { RefinerRecipe } from './recipe.ts';
@@ -49,7 +50,7 @@ export type RefinerPlan = {
   readonly recipe: RefinerRecipe;
   readonly question: string;
   readonly finish_reason: string | null;
-  readonly counts: Counts & Pick<RefinerFacts, 'scored_together' | 'findings'>;
+  readonly counts: Counts & Pick<RefinerFacts, 'scored_together' | 'findings' | 'visit'>;
   readonly sources: SourceSet;
   readonly parsed: ParsedResponse;
   readonly criteria: readonly Criterion[];
@@ -120,6 +121,7 @@ export function planRefiner(
       finish_reason: finishReason,
       counts: {
         ...(recipe.finding_penalty === undefined ? {} : { findings: pricedFindings(verified.finding_counts) }),
+        ...(recipe.dropout === undefined ? {} : { visit: hash16(options.visit ?? question) }),
         ...countsOf(rollout, recipe),
         ...sharedLimitsFacts(samples),
       },

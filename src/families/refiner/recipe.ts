@@ -29,6 +29,11 @@ import { pricedReasonSchema } from './facts.ts';
 const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
 
+const leftOutFields = {
+  share: z.number().min(0).max(0.9).describe('Share of the criteria that is left out, by their hashes.'),
+  seed: z.int().min(0).max(MAX_SAMPLE_SEED).default(0).describe('Another seed leaves out other criteria.'),
+};
+
 export const refinerRecipeSchema = z
   .strictObject({
     family: z.literal('refiner'),
@@ -77,13 +82,17 @@ export const refinerRecipeSchema = z
       )
       .exactOptional(),
     holdout: z
-      .strictObject({
-        share: z.number().min(0).max(0.9).describe('Share of them that is held out, by their hashes.'),
-        seed: z.int().min(0).max(MAX_SAMPLE_SEED).default(0).describe('Another seed holds out other criteria.'),
-      })
+      .strictObject(leftOutFields)
       .describe(
         "Leaves a share of a row's own positive criteria out of the reward, although they are judged; at least one pays. " +
           'Absent = all pay.',
+      )
+      .exactOptional(),
+    dropout: z
+      .strictObject(leftOutFields)
+      .describe(
+        "Leaves a share of a row's own criteria out, drawn anew at each step of a run for each group, whose samples share " +
+          'the draw; without run for each question. At least one pays. Absent = none.',
       )
       .exactOptional(),
     verification_reward: z.number().positive().max(REWARD_MAX).describe('Scale of the reward.'),
@@ -151,7 +160,7 @@ export type RefinerRecipe = Readonly<z.infer<typeof refinerRecipeSchema>>;
 export const REFINER_FORMULA = [
   'no answer: reward = 0, scored',
   'citations required and the answer has none, or forbidden and it has one: reward = 0, scored',
-  'with holdout, some own positive criteria are left out of everything below',
+  'with holdout or dropout, some own criteria are left out of everything below',
   "s'       = s for a positive criterion, 1 - s for a negative one; s = verdict (0, 1, 2) / 2",
   "rubric   = sum(weight * s') / sum(weight), static criteria times static_weight, left out if instance_rubrics_only;",
   "           with negatives_require_positive the negatives' part times the positives' mean",

@@ -58,6 +58,7 @@ const criterionReportSchema = z.strictObject({
   weight: weightSchema.describe("The row's own weight, before the recipe's."),
   score: criterionVerdictSchema,
   evidence: evidenceSchema.exactOptional().describe("The check of the judge's quote for a score above 0."),
+  left_out: z.literal(true).exactOptional().describe('The holdout or dropout leaves it out of the reward.'),
 });
 
 const claimReportSchema = z.strictObject({

@@ -2,6 +2,7 @@
 import type { Claim } from '../../citations/types.ts';
 import type { Verification } from '../../citations/verify.ts';
 import type { RefinerFacts, StatementFact } from './facts.ts';
+import { dividedCriteria } from './holdout.ts';
 import type { RefinerPlan } from './plan.ts';
 import type { RefinerReply } from './reply.ts';
 
@@ -24,11 +25,21 @@ export function reportRefiner(
 /** `instance_rubrics_only` excludes the static set from the mean, and so from the report. */
 function reportCriteria(plan: RefinerPlan, facts: RefinerFacts): RefinerReply['criteria'] {
   const judged = facts.rubric.status === 'scored' ? facts.rubric.observed : [];
+  const { rubric } = dividedCriteria(facts, plan.recipe);
+  const paying = new Set(rubric.status === 'scored' ? rubric.observed : []);
   return plan.criteria.flatMap(({ key, origin, polarity, weight, title, description }, position) => {
     if (origin === 'static' && plan.recipe.instance_rubrics_only) return [];
-    const { score = null, evidence } = judged[position] ?? {};
+    const fact = judged[position];
+    const { score = null, evidence } = fact ?? {};
     const criterion = { key, ...(title === undefined ? {} : { title }), description, origin, polarity, weight, score };
-    return [evidence === undefined ? criterion : { ...criterion, evidence }];
+    const isLeftOut = fact !== undefined && !paying.has(fact);
+    return [
+      {
+        ...criterion,
+        ...(evidence === undefined ? {} : { evidence }),
+        ...(isLeftOut ? { left_out: true as const } : {}),
+      },
+    ];
   });
 }
 

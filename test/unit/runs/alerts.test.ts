@@ -452,7 +452,7 @@ describe('alerts', () => {
     const hashes = Array.from({ length: 8 }, (_, n) => 9_001 * n);
     const made = (hash: number, score: 0 | 1 | 2): CriterionFact => ({ ...criterion('positive', score), hash });
     const all = { status: 'scored' as const, observed: hashes.map((hash) => made(hash, 0)) };
-    const { rubric: paying } = dividedCriteria(all, recipe);
+    const { rubric: paying } = dividedCriteria({ rubric: all }, recipe);
     const paid = new Set(paying.status === 'scored' ? paying.observed.map(({ hash }) => hash) : []);
     expect(paid.size).toBeGreaterThan(0);
     expect(paid.size).toBeLessThan(hashes.length);
