@@ -208,12 +208,17 @@ const RECIPE_COMMANDS: CommandGroup = {
 
 const RUBRICS_COMMANDS: CommandGroup = {
   name: 'rubrics',
-  summary: 'Make and convert criteria of rows; show and edit the evolving rubrics of a run.',
+  summary: 'Make, check and convert criteria of rows; show and edit the evolving rubrics of a run.',
   commands: [
     {
       name: 'rubrics make',
       summary: 'Let a model of a Worker write criteria for the question of each row.',
       load: async () => (await import('./commands/rubrics/make.ts')).makeCommand,
+    },
+    {
+      name: 'rubrics lint',
+      summary: 'Find criteria that overlap, ask for two things, or pay for every answer.',
+      load: async () => (await import('./commands/rubrics/lint.ts')).lintCommand,
     },
     {
       name: 'rubrics convert',

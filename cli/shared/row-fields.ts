@@ -67,16 +67,26 @@ export function rubricsFields(row: Fields): Fields {
       .map((name) => [name, row[name]]),
   );
   const { response } = row;
-  const persistent = [
-    ...ownCriteria(row['positive_rubrics'], 'positive'),
-    ...ownCriteria(row['negative_rubrics'], 'negative'),
-    ...signedCriteria(row['rubrics']),
-  ];
+  const persistent = writtenCriteria(row);
   return {
     ...(typeof response === 'string' ? { responses: [response] } : {}),
     ...read,
     ...(persistent.length === 0 ? {} : { existing: { persistent } }),
   };
+}
+
+/** The row's own criteria, as it writes them. */
+function writtenCriteria(row: Fields): object[] {
+  return [
+    ...ownCriteria(row['positive_rubrics'], 'positive'),
+    ...ownCriteria(row['negative_rubrics'], 'negative'),
+    ...signedCriteria(row['rubrics']),
+  ];
+}
+
+/** The criteria of a row, or of the reply to one, which has verdicts on them. */
+export function rowCriteria(row: Fields): unknown {
+  return row['criteria'] ?? writtenCriteria(row);
 }
 
 function ownCriteria(list: unknown, polarity: 'positive' | 'negative'): object[] {

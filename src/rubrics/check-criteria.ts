@@ -32,10 +32,7 @@ export type CheckedCriteria = {
  * Divides criteria into those to use and those to leave out.
  * @param existing criteria that the prompt has or had.
  */
-export function checkCriteria(
-  made: readonly PromptCriterion[],
-  existing: readonly Pick<PromptCriterion, 'polarity' | 'description'>[],
-): CheckedCriteria {
+export function checkCriteria(made: readonly PromptCriterion[], existing: readonly Described[]): CheckedCriteria {
   const known = existing.map(contentOf);
   const criteria: PromptCriterion[] = [];
   const rejected: RejectedCriterion[] = [];
@@ -93,6 +90,19 @@ function isSame(one: Content, other: Content): boolean {
   return shared / (one.words.size + other.words.size - shared) >= SAME_SHARE;
 }
 
+/** Whether the other criterion, of the same polarity, has nearly all words of this one and more, and all its numbers. */
+export function overlaps(one: Described, other: Described): boolean {
+  const [narrow, wide] = [contentOf(one), contentOf(other)];
+  if (narrow.polarity !== wide.polarity || narrow.affirms !== wide.affirms) return false;
+  const words = [...narrow.words];
+  if (words.length < LEAST_OVERLAP || words.length >= wide.words.size) return false;
+  if (words.some((word) => /\p{N}/u.test(word) && !wide.words.has(word))) return false;
+  return words.filter((word) => wide.words.has(word)).length / words.length >= SAME_SHARE;
+}
+
+/** Words that two criteria on one subject share anyway, such as its name. */
+const LEAST_OVERLAP = 4;
+
 function numbersOf({ words }: Content): string {
   return [...words]
     .filter((word) => /\p{N}/u.test(word))
@@ -100,16 +110,22 @@ function numbersOf({ words }: Content): string {
     .join(' ');
 }
 
-function contentOf({ polarity, description }: Pick<PromptCriterion, 'polarity' | 'description'>): Content {
-  const text = description
+type Described = Pick<PromptCriterion, 'polarity' | 'description'>;
+
+/** The words of a criterion in order, in lower case, with numbers without separators. */
+export function wordsOf(description: string): string[] {
+  return description
     .normalize('NFKC')
     .toLowerCase()
     .replaceAll(/(?<=\p{N})[,.' ](?=\p{N}{3}(?!\p{N}))/gu, '')
     .replaceAll(/n['’]t\b/gu, ' not')
     .split(/[^\p{L}\p{N}\p{M}]+/u)
-    .filter((word) => word !== '')
-    .join(' ');
-  const all = text.split(' ');
+    .filter((word) => word !== '');
+}
+
+function contentOf({ polarity, description }: Described): Content {
+  const all = wordsOf(description);
+  const text = all.join(' ');
   const negations = all.filter((word) => NEGATIONS.has(word)).length;
   const words = new Set(
     all.filter((word) => word !== '' && !NEGATIONS.has(word) && !EMPTY_WORDS.has(word)).map(stemOf),

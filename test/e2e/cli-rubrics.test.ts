@@ -170,3 +170,32 @@ test('a dry run asks nothing; without a Worker there are no criteria', async () 
   const wrong = await citeward('rubrics', 'make', await fileOf(ROW), '--url', worker.url, '--judge', 'nobody');
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--judge')]);
 });
+
+test('names the faults of criteria, by their wording and by verdicts, and exits with 3', async () => {
+  const own = { positive_rubrics: ['Names the river.', 'Says when it rises and where it ends'] };
+  const judged = (score: number) => ({
+    criteria: [
+      { key: 'c1', description: 'Names the Aare.', origin: 'instance', polarity: 'positive', weight: 1, score },
+      { key: 'c2', description: 'Says it and names it', origin: 'static', polarity: 'negative', weight: 1, score: 0 },
+    ],
+  });
+  const rows = [{ id: 'aare', ...own }, ...Array.from({ length: 4 }, () => judged(2))];
+  const found = await citeward('rubrics', 'lint', await fileOf(...rows), '--json');
+  expect(found.code, found.stderr).toBe(3);
+  expect(JSON.parse(found.stdout)).toEqual({
+    ...{ rows: 2, criteria: 3, bad_lines: 0 },
+    findings: [
+      {
+        ...{ line: 1, id: 'aare', position: 1, polarity: 'positive', answers: 0 },
+        description: 'Says when it rises and where it ends',
+        ...{ reason: 'two_things', detail: 'it asks for two things', of: null },
+      },
+      {
+        ...{ line: 2, id: null, position: 0, polarity: 'positive', answers: 4, description: 'Names the Aare.' },
+        ...{ reason: 'always_met', detail: 'it pays for every given answer', of: null },
+      },
+    ],
+  });
+  const bad = await citeward('rubrics', 'lint', await fileOf(ROW, { id: 'none' }));
+  expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('line 2: no criteria: give positive_rubrics')]);
+});

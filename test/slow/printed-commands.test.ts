@@ -85,6 +85,7 @@ const REFUSED: readonly (Exception & { readonly says: string })[] = [
     reason: 'a cheap answer to the examples earns too much',
     says: 'of the best known answer',
   },
+  { file: /./u, command: /citeward rubrics lint\b/u, reason: 'the examples have a finding', says: 'two_things' },
   { file: /troubleshooting/u, command: /"response": 1/u, reason: 'it shows a reason', says: 'input_invalid' },
   { file: /batch/u, command: /batch cancel BATCH/u, reason: 'the batch has ended', says: 'so it cannot be cancelled' },
   { file: /capacity/u, command: /--slots 512/u, reason: 'it is not sustained', says: 'the limit is the judge' },
