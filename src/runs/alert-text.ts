@@ -54,6 +54,8 @@ export const UNWATCHED_WORDS: Readonly<Record<Unwatched['reason'], string>> = {
   no_range: 'the reward of the recipe is unbounded',
   few_groups: 'fewer than 16 groups of four steps have differences',
   no_holdout: 'the recipe holds no criteria out',
+  no_own_criteria:
+    'the rows have no positive criterion of their own, so an answer that says nothing is paid; give each row one',
   not_observed: 'the facts of the run do not say it',
 };
 

@@ -69,8 +69,8 @@ export type Alert = {
 /**
  * Why a rule is not watched. `no_reference`: the family has no reference recipe. `no_outcome`: the trainer sends none.
  * `no_words`: the run has no counts of its answers. `no_range`: the recipe's reward is unbounded. `few_groups`: fewer
- * than 16 groups of four steps have differences. `no_holdout`: the recipe holds no criteria of these rows out. `not_observed`: the facts do not say it, as for rows without own
- * positive criteria.
+ * than 16 groups of four steps have differences. `no_holdout`: the recipe holds no criteria of these rows out.
+ * `no_own_criteria`: no row has a positive criterion of its own. `not_observed`: the facts do not say it.
  */
 export const UNWATCHED_REASONS = [
   'no_reference',
@@ -79,6 +79,7 @@ export const UNWATCHED_REASONS = [
   'no_range',
   'few_groups',
   'no_holdout',
+  'no_own_criteria',
   'not_observed',
 ] as const;
 
@@ -100,6 +101,8 @@ export class AlertWatch {
   readonly #composers: Composers;
   readonly #scale: RewardScale | null;
   readonly #steps: StepOfRun[] = [];
+  /** Whether a row was judged that has no positive criterion of its own. */
+  #asksNothing = false;
   /** Groups of the last steps, for the remedies. */
   #recent: { readonly step: number; readonly groups: (readonly PlacedRow[])[] }[] = [];
 
@@ -143,6 +146,7 @@ export class AlertWatch {
         return values === undefined ? null : (this.#composers.of(values).monitor?.observe(facts) ?? null);
       }),
     );
+    this.#asksNothing ||= observed.some((one) => one?.asks_nothing === true);
     const outcomes = group.samples.map(({ row }) => row.counts?.outcome ?? null);
     const rewards = group.samples.map(({ before }) => before.reward);
     const above = {
@@ -291,6 +295,7 @@ export class AlertWatch {
     if (lacking.includes('outcome')) return 'no_outcome';
     if (lacking.includes('gap') && this.#references === null) return 'no_reference';
     if (lacking.includes('held_out_met')) return 'no_holdout';
+    if (this.#asksNothing && lacking.some((figure) => OF_CRITERIA.has(figure))) return 'no_own_criteria';
     if (lacking.some((figure) => OF_WORDS.has(figure))) return 'no_words';
     return lacking.every((figure) => RANK_FIGURES.has(figure)) ? 'few_groups' : 'not_observed';
   }
@@ -300,6 +305,7 @@ type PlacedRow = { readonly row: CountedRow; readonly watched: WatchedRollout | 
 
 /** Figures that a run of an earlier version, or of a family that reads no answer, lacks. */
 const OF_WORDS: ReadonlySet<AlertFigure> = new Set(['copies', 'words', 'repeated', 'sources_cited']);
+const OF_CRITERIA: ReadonlySet<AlertFigure> = new Set(['criteria_met', 'unmet']);
 /** Figures in reward units; the others of these count from the lower end of the range. */
 const REWARDS: ReadonlySet<AlertFigure> = new Set(['reward', 'unmet_reward']);
 

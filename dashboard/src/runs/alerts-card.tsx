@@ -21,7 +21,7 @@ import { stepHref } from './place.ts';
 /** Rollouts of the last steps that are watched at once; the Worker reads some thousand in a second. */
 const WATCHED_ROLLOUTS = 50_000;
 
-/** Shows nothing for a run without alerts and checks, and while they are computed. */
+/** Shows nothing for a run without alerts, checks and rows that ask for nothing, and while they are computed. */
 export function RunAlerts({ run }: { run: RunDetail }) {
   const { loaded, reload } = useApi<RunAlertsReply>(alertsPath(run));
   // The alerts that are shown stay until the new ones are computed.
@@ -30,6 +30,11 @@ export function RunAlerts({ run }: { run: RunDetail }) {
   const { alerts, unwatched, judge_checks } = loaded.value;
   return (
     <>
+      {unwatched.some(({ reason }) => reason === 'no_own_criteria') && (
+        <div class="notice">
+          <p>{sentence(UNWATCHED_WORDS.no_own_criteria)}</p>
+        </div>
+      )}
       {alerts.length > 0 && <AlertsCard run={run.id} alerts={alerts} unwatched={unwatched} />}
       {judge_checks.length > 0 && <JudgeChecksCard checks={judge_checks} />}
     </>

@@ -342,7 +342,11 @@ describe('alerts', () => {
     const samples = (own: RefinerFacts) => [own, own, none].map((facts) => ({ facts, counts: {} }));
     const without = counted(STEPS, () => samples(negatives(factsOf(GOOD))));
     expect(rulesOf(without)).toEqual([]);
-    expect(without.unwatched).toContainEqual({ rule: 'criteria_unmet', reason: 'not_observed' });
+    expect(without.unwatched).toContainEqual({ rule: 'criteria_unmet', reason: 'no_own_criteria' });
+    expect(alertLines(without)).toContain(
+      'not watched: criteria_left_behind, paid_without_meeting, criteria_unmet, criteria_not_followed: the rows have ' +
+        'no positive criterion of their own, so an answer that says nothing is paid; give each row one',
+    );
     // With own criteria, a rollout without an answer meets none of them.
     const unmet = counted(STEPS, () => samples(factsOf({ ...GOOD, positive: 0 })));
     expect(alertOf(unmet, 'criteria_unmet')?.figures.criteria_met).toEqual({ first: 0, last: 0 });
