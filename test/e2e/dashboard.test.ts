@@ -285,8 +285,8 @@ describe('runs', () => {
       // Three groups of four, with the mean over all of them.
       const mean = steps.reduce((sum, { reward }) => sum + reward.mean, 0) / steps.length;
       const listed = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: RUN }) });
-      await expect.poll(() => listed.getByRole('cell').nth(4).textContent()).toBe('12');
-      expect((await listed.getByRole('cell').nth(3).textContent())?.trim()).toBe(mean.toFixed(2));
+      await expect.poll(() => listed.getByRole('cell').nth(5).textContent()).toBe('12');
+      expect((await listed.getByRole('cell').nth(4).textContent())?.trim()).toBe(mean.toFixed(2));
       await page.getByRole('link', { name: RUN }).click();
       await page.getByRole('img', { name: /^Reward\. mean/ }).waitFor();
       // Charts of values that are 0 at every step are one line of text.
