@@ -119,6 +119,28 @@ describe('replay of what was observed', () => {
     }
   });
 
+  it('is under another weight for contradictions and another price for invented quotations', async () => {
+    const recipe = { base: 'refiner-rl-balanced', citation_weight: 1, ask_contradiction: true };
+    const closing = [
+      '<snippet id=S1>The Aare is 310 kilometres long.</snippet>',
+      'The guide says “the water is as warm as tea in every single summer”.',
+      '<snippet id=S1>It is Swiss.</snippet>',
+    ];
+    for (const [sample, more] of closing.entries()) {
+      const response = ROLLOUT.response.replace('</answer>', `${more}</answer>`);
+      const run = { id: 'weights', step: 0, group: 'g', sample };
+      await score({ ...ROLLOUT, response, recipe, judge: 'lexical', run });
+    }
+    const rewardsUnder = async (set: object) => {
+      const lines = await replayed('weights', { recipe: { set }, samples: true });
+      expect(summaryOf(lines)).toMatchObject({ judge_calls: 0, figures: { gaps: {}, recorded: { equal: 3 } } });
+      return only(lines, 'sample').map(({ before, after }) => Math.sign((after.reward ?? 0) - (before.reward ?? 0)));
+    };
+    expect(await rewardsUnder({ contradiction: 3 })).toEqual([-1, 0, 0]);
+    expect(await rewardsUnder({ finding_penalty: { quotation_invented: 0.5 } })).toEqual([0, -1, 0]);
+    expect(await rewardsUnder({ contradiction: 3, finding_penalty: { quotation_invented: 0.5 } })).toEqual([-1, -1, 0]);
+  });
+
   it('draws the criteria of a dropout by step and group, and replays each draw', async () => {
     const recipe = { base: 'refiner-guarded', dropout: { share: 0.5, seed: 1 } };
     const positive_rubrics = Array.from({ length: 12 }, (_, n) => ({ description: `States fact ${n}` }));
