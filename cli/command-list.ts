@@ -309,6 +309,11 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     summary: 'Check what Citeward needs: this machine, the judges of a configuration, a Worker.',
     load: async () => (await import('./commands/doctor/run.ts')).doctorCommand,
   },
+  {
+    name: 'completion',
+    summary: 'Print a script that completes commands and flags in bash, zsh or fish.',
+    load: async () => (await import('./commands/completion/run.ts')).completionCommand,
+  },
   GRADERS_COMMANDS,
   KEYS_COMMANDS,
   PROJECTS_COMMANDS,

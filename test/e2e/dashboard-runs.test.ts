@@ -91,6 +91,14 @@ describe('a rollout', () => {
       await page.goBack();
       await page.getByRole('heading', { level: 1, name: 'Sample 2 of prompt' }).waitFor();
       await shoot(page, 'rollout');
+      // On paper: the marked answer in light colours, without controls.
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      expect(await page.locator('a.claim').first().isVisible()).toBe(true);
+      expect(await page.getByRole('banner').isVisible()).toBe(false);
+      const buttons = page.getByRole('main').getByRole('button');
+      expect(await Promise.all((await buttons.all()).map((button) => button.isVisible()))).not.toContain(true);
+      expect(await page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('light');
+      await shoot(page, 'rollout-print');
     });
   });
 

@@ -1,4 +1,4 @@
-/** A time in the reader's time zone; the full ISO time appears on hover. */
+/** A time in the reader's time zone, which its hover names beside the time in UTC. */
 
 const SHORT = new Intl.DateTimeFormat('en', {
   month: 'short',
@@ -8,11 +8,13 @@ const SHORT = new Intl.DateTimeFormat('en', {
   hourCycle: 'h23',
 });
 
+const LONG = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' });
+
 /** @param at milliseconds since 1970. */
 export function Time({ at }: { at: number }) {
   const date = new Date(at);
   return (
-    <time dateTime={date.toISOString()} title={date.toISOString()} class="time">
+    <time dateTime={date.toISOString()} title={`${LONG.format(date)} · ${date.toISOString()}`} class="time">
       {SHORT.format(date)}
     </time>
   );

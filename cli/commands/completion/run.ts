@@ -1,0 +1,32 @@
+/** `citeward completion`: prints a script that completes commands and flags in bash, zsh or fish. */
+import { COMMANDS } from '../../command-list.ts';
+import type { Command, CommandSyntax } from '../../shared/command.ts';
+import { EXIT_OK, UsageError } from '../../shared/exit.ts';
+import type { Flags } from '../../shared/flags.ts';
+import { CITEWARD } from '../../shared/program.ts';
+import { Screen } from '../../shared/screen.ts';
+import { didYouMean } from '../../shared/suggest.ts';
+import { completionScript, SHELLS } from './script.ts';
+
+const syntax: CommandSyntax = {
+  usage: ['completion bash|zsh|fish'],
+  flags: [],
+  details: [
+    'The script completes the installed command citeward (npm install --global). In bash and zsh, let the file',
+    'that the shell reads at its start evaluate the script, in zsh after compinit. In fish, write the script to',
+    '~/.config/fish/completions/citeward.fish.',
+    `Try: ${CITEWARD} completion bash`,
+  ],
+};
+
+export const completionCommand: Command = { ...syntax, run };
+
+async function run(flags: Flags): Promise<number> {
+  const [name = '', ...others] = flags.positionals;
+  const shell = SHELLS.find((one) => one === name);
+  if (shell === undefined || others.length > 0) {
+    throw new UsageError(`expected one shell: ${SHELLS.join(', ')}`, didYouMean(name, SHELLS));
+  }
+  await new Screen(flags).result((await completionScript(shell, COMMANDS)).trimEnd());
+  return EXIT_OK;
+}
