@@ -20,7 +20,7 @@ const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '..');
 const PAGE = resolve(ROOT, 'docs/reference/compat.md');
 const START_MS = 60_000;
-const RUN_MS = 1_200_000;
+const RUN_MS = 2_400_000;
 const LINES_SHOWN = 20;
 const COLUMNS_SHOWN = 240;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -52,14 +52,18 @@ async function runEntries(entries: readonly Entry[]): Promise<number> {
   const start = (variables: Readonly<Record<string, string>>) =>
     startLocalWorker({ variables: { ALLOW_ANONYMOUS: 'true', ...variables }, deadline_ms: START_MS });
   // An entry that compares expressions starts the sandbox itself, on this port.
-  const [port, classifierPort] = [await freePort(), await freePort()];
+  const [port, classifierPort, judgePort] = [await freePort(), await freePort(), await freePort()];
   const sandbox = { base_url: `http://127.0.0.1:${port}`, runtime: 'test-real', slots: 4 };
-  // So does an entry that serves a classifier.
+  // So does an entry that serves a classifier, or a language model.
   const classifier = {
     ...{ name: 'tiny-classifier', kind: 'classifier', model: 'tiny', slots: 64, window_tokens: 256 },
     ...{ base_url: `http://127.0.0.1:${classifierPort}/classify`, labels: ['entailment', 'neutral', 'contradiction'] },
   };
-  const STARTED_LATER = JSON.stringify({ backends: [classifier], default_judge: null, sandbox });
+  const judge = {
+    ...{ name: 'tiny-judge', kind: 'vllm', model: 'tiny', slots: 64, context_tokens: 16_384, timeout_s: 600 },
+    base_url: `http://127.0.0.1:${judgePort}/v1`,
+  };
+  const STARTED_LATER = JSON.stringify({ backends: [classifier, judge], default_judge: null, sandbox });
   const [up, down] = await Promise.all([
     start({ ALLOW_LEXICAL_JUDGE: 'true', WEBHOOK_ALLOW_LOOPBACK: 'true', BACKENDS: STARTED_LATER }),
     start({ BACKENDS }),
@@ -68,7 +72,11 @@ async function runEntries(entries: readonly Entry[]): Promise<number> {
   try {
     for (const entry of entries) {
       const urls = { CITEWARD_URL: up.url, CITEWARD_DOWN_URL: down.url };
-      const ports = { CITEWARD_SANDBOX_PORT: String(port), CITEWARD_CLASSIFIER_PORT: String(classifierPort) };
+      const ports = {
+        CITEWARD_SANDBOX_PORT: String(port),
+        CITEWARD_CLASSIFIER_PORT: String(classifierPort),
+        CITEWARD_JUDGE_PORT: String(judgePort),
+      };
       const ended = await runEntry(entry, { ...urls, ...ports });
       if (ended.failed) say(`FAILED ${entry.name}\n${ended.output}`);
       else found[entry.name] = ended.row;
@@ -119,12 +127,13 @@ async function raisePins(entry: Entry): Promise<void> {
 async function raisePinsOf(path: string, entry: Entry): Promise<void> {
   const lines = readFileSync(path, 'utf8').split('\n');
   const raised = lines.map(async (line) => {
-    const [, name] = /^([\w.-]+)==/.exec(line) ?? [];
+    // The options of a package stay.
+    const [, name, options = ''] = /^([\w.-]+(?:\[[\w,]+\])?)==\S+(.*)$/.exec(line) ?? [];
     if (name === undefined) return line;
-    const asked = ['-m', 'pip', 'index', 'versions', ...(entry.pipOptions ?? []), name];
+    const asked = ['-m', 'pip', 'index', 'versions', ...(entry.pipOptions ?? []), name.replace(/\[.*/, '')];
     const { stdout } = await run('python3', asked);
     const [, newest] = /\(([^)]+)\)/.exec(stdout) ?? [];
-    return newest === undefined ? line : `${name}==${newest}`;
+    return newest === undefined ? line : `${name}==${newest}${options}`;
   });
   writeFileSync(path, (await Promise.all(raised)).join('\n'));
 }

@@ -177,6 +177,13 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/guides/backends.md',
   },
   {
+    name: 'llama-cpp-python',
+    package: 'llama-cpp-python',
+    oldestMinor: 10,
+    download: '76 MB of source, 250 MB on disk; five minutes of one core to compile it',
+    page: 'docs/guides/backends.md',
+  },
+  {
     name: 'red-team',
     package: 'transformers',
     oldestMinor: 10,
@@ -210,7 +217,9 @@ export function environmentOf(entry: Entry): PythonEnvironment {
 /** The pinned version of the entry's package. @throws Error if its files do not pin it. */
 export function pinnedVersion(entry: Entry): string {
   const pins = pinnedIn(environmentOf(entry)).flatMap((path) => readFileSync(path, 'utf8').split('\n'));
-  const pin = pins.find((line) => line.startsWith(`${entry.package}==`));
-  if (pin === undefined) throw new Error(`${entry.name}: no file of pins has ${entry.package}`);
-  return pin.slice(entry.package.length + 2).trim();
+  // "package==1.2", or "package[extra]==1.2 --option".
+  const found = pins.map((line) => /^([\w.-]+)(?:\[[\w,]+\])?==(\S+)/.exec(line));
+  const version = found.find((match) => match?.[1] === entry.package)?.[2];
+  if (version === undefined) throw new Error(`${entry.name}: no file of pins has ${entry.package}`);
+  return version;
 }
