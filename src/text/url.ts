@@ -8,8 +8,9 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '44
 /**
  * The normal form of a web address, or `null` if the text is none (http and https only). Two addresses with the same
  * normal form are one page. Removed or lower-cased: white space around it, prefixes of readers (`view-source:`,
- * `https://r.jina.ai/`), scheme and host case, the default port, slashes at the end of the path, and the fragment.
- * Query, path case and percent-encoding are kept, because servers distinguish them.
+ * `https://r.jina.ai/`), scheme and host case, the default port, slashes at the end of the path, and the fragment, unless
+ * it is the route of a page (`#/users`, `#!/users`). Query, path case and percent-encoding are kept, because servers
+ * distinguish them.
  *
  * Linear, and independent of ICU: letters outside ASCII are compared as written.
  *
@@ -34,14 +35,25 @@ export function normalisedUrl(text: string): string | null {
   const queryStart = query === -1 || query > end ? end : query;
   let pathEnd = queryStart;
   while (pathEnd > hostEnd && address.charAt(pathEnd - 1) === '/') pathEnd--;
-  return `${scheme}://${host}${address.slice(hostEnd, pathEnd)}${address.slice(queryStart, end)}`;
+  return `${scheme}://${host}${address.slice(hostEnd, pathEnd)}${address.slice(queryStart, end)}${routeAt(address, end)}`;
+}
+
+/** The fragment at `at` if it is the route of a page, without a text fragment (`:~:text=…`) and slashes at its end. */
+function routeAt(address: string, at: number): string {
+  const mark = address.charAt(at + 1);
+  if (mark !== '/' && mark !== '!') return '';
+  const directive = address.indexOf(':~:', at);
+  let end = directive === -1 ? address.length : directive;
+  while (end > at && '/!#'.includes(address.charAt(end - 1))) end--;
+  return address.slice(at, end);
 }
 
 /**
  * The same text for all spellings of one page's address: the normal form without scheme, `www.` and tracking
- * parameters, with one spelling of percent signs and international host names. A DOI and a paper of arXiv have one key
- * in all their forms (`doi:`, `dx.doi.org`; `/abs`, `/pdf`, `arXiv:`). A text that is no web address is its own key.
- * What a site may answer differently stays apart: path case, the order of parameters, `ref`, file names.
+ * parameters, with one spelling of percent signs, of `&amp;` and of international host names. A DOI and a paper of arXiv
+ * have one key in all their forms (`10.1000/x`, `doi:`, `dx.doi.org`; `/abs`, `/pdf`, `/html`, `arXiv:`), as pages of
+ * Wikimedia have on their mobile hosts. A text that is no web address is its own key. What a site may answer differently
+ * stays apart: path case, the order of parameters, `ref`, file names, versions of a paper.
  *
  * @example
  * pageKey('http://www.example.com/a/?utm_source=x') === pageKey('https://Example.com/a'); // true
@@ -56,17 +68,26 @@ export function pageKey(address: string): string {
  */
 export function keyOfPage(address: string): string | null {
   const named = addressOfName(address);
-  const normal = normalisedUrl(named ?? address);
+  const written = named ?? address;
+  const asked = written.indexOf('?');
+  const normal = normalisedUrl(
+    asked === -1 ? written : written.slice(0, asked) + written.slice(asked).replace(ESCAPED_AND, '&'),
+  );
   if (normal === null) return null;
   const start = normal.indexOf('://') + '://'.length;
   let hostEnd = start;
-  while (hostEnd < normal.length && normal.charAt(hostEnd) !== '/' && normal.charAt(hostEnd) !== '?') hostEnd++;
-  const query = normal.indexOf('?', hostEnd);
+  while (hostEnd < normal.length && !'/?#'.includes(normal.charAt(hostEnd))) hostEnd++;
+  const fragment = normal.indexOf('#', hostEnd);
+  const end = fragment === -1 ? normal.length : fragment;
+  const query = normal.slice(0, end).indexOf('?', hostEnd);
   const host = pageHost(normal.slice(start, hostEnd));
-  const path = oneSpelling(normal.slice(hostEnd, query === -1 ? normal.length : query));
-  const rest = query === -1 ? '' : oneSpelling(withoutTracking(normal.slice(query + 1)));
-  return pageOn(host, path) + (rest === '' ? '' : `?${rest}`);
+  const path = oneSpelling(normal.slice(hostEnd, query === -1 ? end : query));
+  const rest = query === -1 ? '' : oneSpelling(withoutTracking(normal.slice(query + 1, end))).replace(ESCAPED_AND, '&');
+  return pageOn(host, path) + (rest === '' ? '' : `?${rest}`) + oneSpelling(normal.slice(end));
 }
+
+/** The `&` of an address that was copied from HTML. */
+const ESCAPED_AND = /&(?:amp;|#38;|#x26;)+/gi;
 
 /** Names of works and the pages that show them, in lower case. */
 const NAMED_PAGES: readonly (readonly [string, string])[] = [
@@ -74,9 +95,15 @@ const NAMED_PAGES: readonly (readonly [string, string])[] = [
   ['arxiv:', 'https://arxiv.org/abs/'],
 ];
 
+/** A DOI without `doi:`, or with a site of DOIs and no scheme. */
+const BARE_DOI = /^(?:doi\s+|(?:https?:)?(?:\/\/)?(?:dx\.)?doi\.org\/)?(?=10\.\d{4,9}\/\S)/i;
+
 /** `doi:10.1000/x` → its address; `null` for other texts. */
 function addressOfName(text: string): string | null {
   const name = text.trim();
+  const bare = BARE_DOI.exec(name);
+  if (bare !== null) return `https://doi.org/${name.slice(bare[0].length)}`;
+  if (WITHOUT_SCHEME.test(name)) return `https://${name}`;
   for (const [prefix, site] of NAMED_PAGES) {
     if (lowerAscii(name.slice(0, prefix.length)) !== prefix) continue;
     const work = name.slice(prefix.length).trimStart();
@@ -85,14 +112,29 @@ function addressOfName(text: string): string | null {
   return null;
 }
 
-/** Joins host and path; the pages of a DOI and of a paper of arXiv have one form. */
+/** An address whose scheme is left out: it says `www.`, or is a path of arXiv. */
+const WITHOUT_SCHEME = /^(?:www\.[^\s/.:@]+\.[^\s:@]|arxiv\.org\/(?:abs|pdf|html)\/)/i;
+
+/** Sites that show the papers of arXiv. */
+const ARXIV = new Set(['arxiv.org', 'export.arxiv.org', 'ar5iv.org', 'ar5iv.labs.arxiv.org']);
+const ARXIV_PATH = /^\/(?:(?:abs|html)\/(.+)|pdf\/(.+?)(?:\.pdf)?)$/;
+/** The DOI of a paper of arXiv. */
+const ARXIV_DOI = '/10.48550/arxiv.';
+/** The mobile hosts of Wikimedia show the same pages. */
+const MOBILE_WIKI = /^([a-z-]+)\.m\.(wik[a-z]+\.org)$/;
+
+/** Joins host and path; the pages of a DOI, of a paper of arXiv and of Wikimedia have one form. */
 function pageOn(host: string, path: string): string {
-  if ((host === 'doi.org' || host === 'dx.doi.org') && path.startsWith('/10.')) return `doi.org${lowerAscii(path)}`;
-  if (host === 'arxiv.org' && path.startsWith('/pdf/')) {
-    const paper = path.slice('/pdf/'.length);
-    return `arxiv.org/abs/${paper.endsWith('.pdf') ? paper.slice(0, -'.pdf'.length) : paper}`;
+  if ((host === 'doi.org' || host === 'dx.doi.org') && path.startsWith('/10.')) {
+    const doi = lowerAscii(path);
+    return doi.startsWith(ARXIV_DOI) ? `arxiv.org/abs/${doi.slice(ARXIV_DOI.length)}` : `doi.org${doi}`;
   }
-  return host + path;
+  if (ARXIV.has(host)) {
+    const found = ARXIV_PATH.exec(path);
+    const paper = found?.[1] ?? found?.[2];
+    if (paper !== undefined) return `arxiv.org/abs/${paper}`;
+  }
+  return (host.includes('.m.wik') ? host.replace(MOBILE_WIKI, '$1.$2') : host) + path;
 }
 
 /** Longest host (RFC 1035). A longer one is none, and stays as written. */
@@ -103,6 +145,8 @@ function pageHost(authority: string): string {
   const at = authority.lastIndexOf('@') + 1;
   let host = authority.slice(at);
   while (host.startsWith('www.') && host.indexOf('.', 'www.'.length) !== -1) host = host.slice('www.'.length);
+  // The point of the root: example.com.
+  if (/[^.:]\.$/.test(host)) host = host.slice(0, -1);
   if (!isAscii(host) && host.length <= MAX_HOST_CHARS && !host.includes('\\') && URL.canParse(`http://${host}`))
     host = new URL(`http://${host}`).host;
   return authority.slice(0, at) + host;

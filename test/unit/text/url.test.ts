@@ -56,6 +56,8 @@ describe('normalisedUrl', () => {
       '/',
       '//',
       '#',
+      '!',
+      ':~:',
       '?',
       '@',
       ']',
@@ -94,6 +96,24 @@ describe('pageKey', () => {
     ['https://arxiv.org/abs/2401.00001', 'http://arxiv.org/pdf/2401.00001.pdf'],
     ['https://arxiv.org/abs/2401.00001v2', 'https://www.arxiv.org/pdf/2401.00001v2'],
     ['https://arxiv.org/abs/2401.00001', 'arXiv:2401.00001'],
+    ['https://arxiv.org/abs/2401.00001v2', 'https://arxiv.org/html/2401.00001v2'],
+    ['https://arxiv.org/abs/2401.00001', 'https://export.arxiv.org/pdf/2401.00001'],
+    ['https://arxiv.org/abs/2401.00001', 'https://ar5iv.labs.arxiv.org/html/2401.00001'],
+    ['https://arxiv.org/abs/2401.00001', 'https://doi.org/10.48550/arXiv.2401.00001'],
+    ['https://arxiv.org/abs/2401.00001', 'arxiv.org/abs/2401.00001'],
+    ['https://doi.org/10.1000/abc', '10.1000/ABC'],
+    ['https://doi.org/10.1000/abc', 'DOI 10.1000/abc'],
+    ['https://doi.org/10.1000/abc', 'doi.org/10.1000/abc'],
+    ['https://en.wikipedia.org/wiki/Aare', 'https://en.m.wikipedia.org/wiki/Aare'],
+    ['https://zh-min-nan.wiktionary.org/wiki/a', 'https://zh-min-nan.m.wiktionary.org/wiki/a'],
+    ['https://example.com/a?b=1&c=2', 'https://example.com/a?b=1&amp;c=2'],
+    ['https://example.com/a?b=1&c=2', 'https://example.com/a?utm_source=x&#38;b=1&amp;amp;c=2'],
+    ['https://example.com/a', 'www.example.com/a'],
+    ['https://example.com/a', 'https://example.com./a'],
+    ['https://example.com/#/users', 'https://www.example.com#/users/'],
+    ['https://example.com/#/users', 'https://example.com/#/users:~:text=b'],
+    ['https://example.com/', 'https://example.com/#/'],
+    ['https://example.com/a', 'https://example.com/a#users'],
   ])('%s is the page of %s', (one, other) => {
     expect(pageKey(one)).toBe(pageKey(other));
   });
@@ -112,6 +132,14 @@ describe('pageKey', () => {
     ['https://doi.org/about', 'https://doi.org/About'],
     ['https://example.com/doi:10.1000/x', 'doi:10.1000/x'],
     ['https://example.com/a?autm_source=x', 'https://example.com/a'],
+    ['https://example.com/#/users', 'https://example.com/#/posts'],
+    ['https://example.com/#!/users', 'https://example.com/'],
+    ['https://example.com/a#/users?b=1', 'https://example.com/a#/users?b=2'],
+    ['https://m.wikipedia.org/wiki/Aare', 'https://wikipedia.org/wiki/Aare'],
+    ['https://en.m.example.org/a', 'https://en.example.org/a'],
+    ['https://de.m.wikipedia.org/wiki/Aare', 'https://en.wikipedia.org/wiki/Aare'],
+    ['10.1/x', 'https://doi.org/10.1/x'],
+    ['https://example.com/a?b=1&amp=2', 'https://example.com/a?b=1&=2'],
   ])('%s is another page than %s', (one, other) => {
     expect(pageKey(one)).not.toBe(pageKey(other));
   });
@@ -126,7 +154,26 @@ describe('pageKey', () => {
   it('is its own key as an address', () => {
     const piece = fc.constantFrom(
       ...['https://', 'doi:', 'arxiv:', 'www.', 'ex.com', 'doi.org', 'arxiv.org', '/pdf/', '/abs/', '/10.1/', '.pdf'],
-      ...['?utm_a=1', '&', 'q=2', '%7e', '%c3', '%25', 'ü', 'É', '/', ':443', '@'],
+      ...[
+        '?utm_a=1',
+        '&',
+        '&amp;',
+        'amp;',
+        '#/',
+        '#!',
+        ':~:',
+        '.m.wiki.org',
+        '.',
+        'q=2',
+        '%7e',
+        '%c3',
+        '%25',
+        'ü',
+        'É',
+        '/',
+        ':443',
+        '@',
+      ],
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
