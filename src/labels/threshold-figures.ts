@@ -17,6 +17,8 @@ export type ThresholdFigures = {
   readonly tried_on: Pick<LabelFigures, 'rows' | 'questions' | 'balanced_accuracy' | 'interval'>;
   /** Of the judge's own threshold, on the rows of `tried_on`. */
   readonly balanced_accuracy_used: number | null;
+  /** Expected calibration error of the probabilities on all rows, 0 to 1, in ten bins of equal width. */
+  readonly calibration_error: number;
 };
 
 const STEPS = 1_000;
@@ -45,7 +47,20 @@ export function thresholdFigures(rows: readonly ScoredRow[], used: number, seed:
       interval: test.interval,
     },
     balanced_accuracy_used: at(tried, used).balanced_accuracy,
+    calibration_error: calibrationError(scored),
   };
+}
+
+const BINS = 10;
+
+/** The mean distance between a bin's share of supported rows and its mean score, weighted by its rows (Guo et al. 2017). */
+function calibrationError(rows: readonly (RowLabel & { readonly score: number })[]): number {
+  const excess = new Array<number>(BINS).fill(0);
+  for (const row of rows) {
+    const bin = Math.min(BINS - 1, Math.floor(row.score * BINS));
+    excess[bin] = (excess[bin] ?? 0) + row.score - Number(row.level === highest(row));
+  }
+  return excess.reduce((sum, one) => sum + Math.abs(one), 0) / rows.length;
 }
 
 const highest = ({ kind }: RowLabel): number => LEVELS[kind].length - 1;

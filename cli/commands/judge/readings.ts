@@ -84,12 +84,13 @@ function quoteReading({ name, labelled }: JudgeReport): string[] {
 function thresholdReading({ name, labelled }: JudgeReport): string[] {
   const figures = labelled?.threshold ?? null;
   if (figures === null) return [];
-  const { chosen, used, fitted_on, tried_on, balanced_accuracy_used } = figures;
+  const { chosen, used, fitted_on, tried_on, balanced_accuracy_used, calibration_error } = figures;
   const bal = (value: number | null): string => (value === null ? 'undefined' : percentText(value));
   return [
     `threshold of ${name}: ${chosen}, chosen on ${countOf(fitted_on.questions, 'question')}; on the other ` +
       `${tried_on.questions}, balanced accuracy ${bal(tried_on.balanced_accuracy)} (${intervalText(tried_on.interval)}) ` +
       `with it, ${bal(balanced_accuracy_used)} with the judge's ${used}`,
+    `calibration error of ${name}: ${calibration_error.toFixed(3)}, 0 if its probabilities are those of the labels`,
   ];
 }
 

@@ -64,6 +64,20 @@ describe('the chosen threshold', () => {
     ).toMatchObject({ chosen: 0.29, tried_on: { balanced_accuracy: 1 } });
   });
 
+  test('stands beside the calibration error of all rows: ten bins, by the rows in each', () => {
+    const rows = [
+      ...twice([
+        [2, 0.82],
+        [0, 0.88],
+        [0, 0.1],
+      ]),
+      // The top of the scale is in the last bin.
+      ...twice([[2, 1]]),
+    ];
+    // Of eight rows: |4 · 0.85 - 2| + |2 · 0.1 - 0| + |2 · 1 - 2|.
+    expect(thresholdFigures(rows, 0.5, 0)?.calibration_error).toBeCloseTo((1.4 + 0.2) / 8);
+  });
+
   test('rows without a probability count nowhere', () => {
     const rows = [
       ...twice([
