@@ -312,7 +312,7 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'completion',
     summary: 'Print a script that completes commands and flags in bash, zsh or fish.',
-    load: async () => (await import('./commands/completion/run.ts')).completionCommand,
+    load: async () => (await import('./commands/completion/run.ts')).completionCommand(COMMANDS),
   },
   GRADERS_COMMANDS,
   KEYS_COMMANDS,

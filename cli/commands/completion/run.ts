@@ -1,6 +1,5 @@
 /** `citeward completion`: prints a script that completes commands and flags in bash, zsh or fish. */
-import { COMMANDS } from '../../command-list.ts';
-import type { Command, CommandSyntax } from '../../shared/command.ts';
+import type { Command, CommandEntry, CommandGroup, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { CITEWARD } from '../../shared/program.ts';
@@ -19,14 +18,17 @@ const syntax: CommandSyntax = {
   ],
 };
 
-export const completionCommand: Command = { ...syntax, run };
+/** @param commands the table of all commands, this one among them. */
+export function completionCommand(commands: readonly (CommandEntry | CommandGroup)[]): Command {
+  return { ...syntax, run: (flags) => run(flags, commands) };
+}
 
-async function run(flags: Flags): Promise<number> {
+async function run(flags: Flags, commands: readonly (CommandEntry | CommandGroup)[]): Promise<number> {
   const [name = '', ...others] = flags.positionals;
   const shell = SHELLS.find((one) => one === name);
   if (shell === undefined || others.length > 0) {
     throw new UsageError(`expected one shell: ${SHELLS.join(', ')}`, didYouMean(name, SHELLS));
   }
-  await new Screen(flags).result((await completionScript(shell, COMMANDS)).trimEnd());
+  await new Screen(flags).result((await completionScript(shell, commands)).trimEnd());
   return EXIT_OK;
 }
