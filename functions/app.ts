@@ -2,8 +2,9 @@
  * The Hono app: middleware, routes, and the two handlers that turn failures into replies. The order matters: every
  * request is logged, and every request outside the public paths is authenticated before a route is matched.
  */
-import { Hono } from 'hono';
+import { HonoBase } from 'hono/hono-base';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { TrieRouter } from 'hono/router/trie-router';
 import { failureOf } from '../service/problems.ts';
 import {
   MAX_ARRIVING_BYTES,
@@ -107,7 +108,7 @@ const HANDLERS: Handlers = {
 };
 
 /** Builds the app, once per isolate. */
-export function createApp(platforms: PlatformFactory, options: AppOptions = {}): Hono<AppEnvironment> {
+export function createApp(platforms: PlatformFactory, options: AppOptions = {}): HonoBase<AppEnvironment> {
   const {
     adapterRetryWindowMs = ADAPTER_RETRY_WINDOW_MS,
     maxBodyBytesInFlight = MAX_BODY_BYTES_IN_FLIGHT,
@@ -122,7 +123,8 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   const unsigned = new Leases({ limit: MAX_UNSIGNED_BYTES, leaseMs: ARRIVAL_LEASE_MS }, now);
   const streams = new Leases({ limit: maxStreamBytes, leaseMs: LEASE_MS }, now);
   const claims = new Leases({ limit: maxClaimsInFlight, leaseMs: LEASE_MS }, now);
-  const app = new Hono<AppEnvironment>();
+  // The only router of the bundle: it knows every kind of path, and `methodNotAllowed` needs it.
+  const app = new HonoBase<AppEnvironment>({ router: new TrieRouter() });
   app.use(observe);
   app.use(async function beginLeases(c, next) {
     const { signal } = c.req.raw;

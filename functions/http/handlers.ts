@@ -1,5 +1,5 @@
 /** Every route's handler, and how they become the routes of the app: after its scope and its query were checked. */
-import type { Hono } from 'hono';
+import type { HonoBase } from 'hono/hono-base';
 import type * as z from 'zod';
 import { type QueryOf, ROUTE_NAMES, ROUTES, type RouteName, type RouteRow } from '../../src/wire/openapi/routes.ts';
 import { requireScope } from './auth.ts';
@@ -15,11 +15,11 @@ export type Handlers = {
 const ROWS: { readonly [Name in RouteName]: RouteRow & { readonly query: z.ZodType<QueryOf<Name>> } } = ROUTES;
 
 /** Adds every route to the app. */
-export function addRoutes(app: Hono<AppEnvironment>, handlers: Handlers): void {
+export function addRoutes(app: HonoBase<AppEnvironment>, handlers: Handlers): void {
   for (const name of ROUTE_NAMES) addRoute(app, name, handlers);
 }
 
-function addRoute<Name extends RouteName>(app: Hono<AppEnvironment>, name: Name, handlers: Handlers): void {
+function addRoute<Name extends RouteName>(app: HonoBase<AppEnvironment>, name: Name, handlers: Handlers): void {
   const { scope, query } = ROWS[name];
   const [method = '', path = ''] = name.split(' ');
   const place = path.replaceAll(/\{([a-z_]+)\}/g, ':$1');

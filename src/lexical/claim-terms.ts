@@ -1,3 +1,4 @@
+import { ClaimNumbers } from './claim-numbers.ts';
 import {
   hasNegationSign,
   isFunctionWord,
@@ -9,20 +10,13 @@ import {
 } from './languages.ts';
 import { monthNames, monthNumber, quarterOf, spellingsOf } from './name-spellings.ts';
 import { hashAmbiguous } from './number-scanner.ts';
-import {
-  isCurrency,
-  isInDate,
-  isInName,
-  isSameQuantity,
-  otherValues,
-  type Quantity,
-  quantityOf,
-  type WrittenNumber,
-} from './quantities.ts';
+import { firstWordOf } from './number-words.ts';
+import { isCurrency, isInDate, isInName, isOrdinal, otherValues, type Quantity } from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
 import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash, stemOf } from './token-hash.ts';
 import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
+import { stemsOfUnit, type Unit } from './units.ts';
 import {
   isPersonal,
   isReversing,
@@ -65,6 +59,7 @@ export class ClaimTerms {
   mayDiffer = new Uint8Array(64);
   /** 1 for each term that reverses or limits a statement. */
   reversing = new Uint8Array(64);
+  private asksForPlaces = false;
   /** English word lists apply. */
   private readsEnglish = true;
   /** A point may separate thousands, as in German. */
@@ -73,27 +68,29 @@ export class ClaimTerms {
   personal = false;
   /** The text of the claim, without marks that are no part of it. */
   text = '';
-  /** The numbers of the claim that were compared. */
-  private readonly quantities: (Quantity | undefined)[] = [];
+  readonly numbers = new ClaimNumbers(this.tokens);
   /** Keys and values for `putLater`, in turn. */
   private readonly later: number[] = [];
   // The hash table: `values` holds term + 1, -(term + 1) for an opposite, and 0 for a free slot.
   keys = new Int32Array(256);
   values = new Int32Array(256);
   mask = 255;
+  private keyCount = 0;
 
   /**
    * Reads a claim. Takes linear time.
    * @param sourceLanguage the language of the texts that it is compared with; `null` = unknown.
+   * @param asksForPlaces whether `acceptsNumber` is asked for each place: then a term has keys that may mean it.
    */
-  load(claim: string, sourceLanguage: Language | null = null): void {
+  load(claim: string, sourceLanguage: Language | null = null, asksForPlaces = false): void {
+    this.asksForPlaces = asksForPlaces;
     const tokens = this.tokens;
     tokens.clear();
-    this.quantities.length = 0;
     const plain = withoutMarks(claim);
     this.text = plain;
     appendTokens(tokens, plain, 0, plain.length);
     this.prepare(tokens.count);
+    this.numbers.load(plain);
     const language = languageOf(tokens, 0, tokens.count, plain) ?? sourceLanguage;
     this.language = language;
     this.negations = languageBits(language, sourceLanguage);
@@ -112,6 +109,8 @@ export class ClaimTerms {
     this.personal = claim.includes('?');
     const dropStops = kept > 0;
     let sentence = 0;
+    /** The token after the last number. */
+    let read = 0;
     for (let i = 0; i < tokens.count; i++) {
       const kind = tokens.kinds[i] ?? 0;
       const hash = tokens.hashes[i] ?? 0;
@@ -121,7 +120,7 @@ export class ClaimTerms {
       if (this.isNegation(claim, i)) this.negated = true;
       this.nameOfToken[i] = 0;
       const isStop = (kind & STOP) !== 0 && !this.isMay(i);
-      if (dropStops && (isStop || isFunctionWord(language, hash))) {
+      if (i < read || (dropStops && (isStop || isFunctionWord(language, hash)))) {
         this.termOfToken[i] = -1;
         continue;
       }
@@ -130,9 +129,14 @@ export class ClaimTerms {
       }
       const known = this.find(hash);
       if (known > 0) this.termOfToken[i] = known - 1;
-      else this.addTerm(claim, i, hash, kind);
+      else this.addTerm(claim, i, hash, kind, i === read);
+      // Terms that may differ are numbers and months.
+      if (this.mayDiffer[this.termOfToken[i] ?? 0] === 1) read = i + (this.numbers.spelledAt(i)?.tokens ?? 1);
     }
-    for (let i = 0; i < this.later.length; i += 2) this.put(this.later[i] ?? 0, this.later[i + 1] ?? 0);
+    // A full table would never end a search: keys beyond three quarters are left out.
+    const room = (this.mask + 1) * 0.75;
+    for (let i = 0; i < this.later.length && this.keyCount < room; i += 2)
+      this.put(this.later[i] ?? 0, this.later[i + 1] ?? 0);
     this.later.length = 0;
   }
 
@@ -148,28 +152,7 @@ export class ClaimTerms {
 
   /** Whether a token of a source that equals a number of the claim has its sign, currency and unit too. */
   acceptsNumber(term: number, token: number, tokens: TokenList, source: SourceTokens): boolean {
-    const number = tokens.numberOf(token);
-    // A number word (twelve), or the name of a month for its number.
-    if (number < 0) return true;
-    const written = writtenNumber(tokens, number, source.text, source.offset);
-    const own = this.tokens.numberOf(this.firstToken[term] ?? 0);
-    // The claim has the name of the month of a date.
-    if (own < 0) return numberWordValue(this.tokens.hashes[this.firstToken[term] ?? 0] ?? 0) >= 0 || isInDate(written);
-    return isSameQuantity(this.quantityOfClaim(own), written);
-  }
-
-  /** The text of a number of the claim. */
-  numberOfClaim(number: number): WrittenNumber {
-    return writtenNumber(this.tokens, number, this.text);
-  }
-
-  /** A number of the claim with what it is written with. */
-  quantityOfClaim(number: number): Quantity {
-    const known = this.quantities[number];
-    if (known !== undefined) return known;
-    const quantity = quantityOf(this.numberOfClaim(number));
-    this.quantities[number] = quantity;
-    return quantity;
+    return this.numbers.accepts(this.firstToken[term] ?? 0, token, tokens, source);
   }
 
   /** Whether a token of the claim negates. */
@@ -183,7 +166,8 @@ export class ClaimTerms {
     return onlyLooksListed(hashes[token] ?? 0, claim, starts[token] ?? 0, ends[token] ?? 0);
   }
 
-  private addTerm(claim: string, token: number, hash: number, kind: number): void {
+  /** @param isCounted whether the token before is a number. */
+  private addTerm(claim: string, token: number, hash: number, kind: number, isCounted: boolean): void {
     const term = this.termCount++;
     this.termOfToken[token] = term;
     this.firstToken[term] = token;
@@ -192,15 +176,17 @@ export class ClaimTerms {
     const value = term + 1;
     this.put(hash, value);
     if ((kind & NUMBER) !== 0) {
-      const number = this.numberOfClaim(this.tokens.numberOf(token));
+      const number = this.numbers.quantityOf(token);
+      if (number === null) return;
       if (isInName(number)) this.nameOfToken[token] = 1;
       if (isInDate(number)) for (const month of monthNames(number.value)) this.putLater(month, value);
-      for (const other of otherValues(number)) this.putLater(hashNumber(other), value);
-      this.addSpellings(number.value, hash, value);
+      this.addValues(number, value);
+      this.addSpellings(number, hash, value);
       return;
     }
-    const number = numberWordValue(hash);
-    if (number >= 0) this.put(hashNumber(number), value);
+    this.addDigits(token, hash, value);
+    const unit = isCounted && token > 0 ? this.unitBefore(token) : null;
+    if (unit !== null) for (const name of stemsOfUnit(unit, this.asksForPlaces)) this.putLater(name, value);
     if ((kind & CAPITALISED) !== 0) for (const spelling of spellingsOf(hash)) this.put(spelling, value);
     const month = this.isBesideNumber(token) ? monthNumber(hash) : 0;
     if (month > 0) {
@@ -218,6 +204,12 @@ export class ClaimTerms {
     if (bare !== 0) this.put(bare, -value);
   }
 
+  /** The unit that a token is of the number that ends before it. */
+  private unitBefore(token: number): Unit | null {
+    const before = this.numbers.quantityOf(token - 1) ?? this.numbers.quantityOf(Math.max(0, token - 2));
+    return before?.unit ?? null;
+  }
+
   /** Whether a token is the month beside a number, not the verb: 27 May 1937. */
   private isMay(token: number): boolean {
     const { kinds, hashes } = this.tokens;
@@ -233,9 +225,26 @@ export class ClaimTerms {
     );
   }
 
+  /** Adds the digits that say the same as a number in words. */
+  private addDigits(token: number, hash: number, value: number): void {
+    const quantity = this.numbers.quantityOf(token);
+    const number = quantity?.value ?? numberWordValue(hash);
+    if (number >= 0) this.put(hashNumber(number), value);
+    if (quantity === null) return;
+    this.mayDiffer[value - 1] = 1;
+    this.addValues(quantity, value);
+  }
+
+  /** Adds the other values of a number. */
+  private addValues(quantity: Quantity, value: number): void {
+    for (const other of otherValues(quantity, this.asksForPlaces)) this.putLater(hashNumber(other), value);
+  }
+
   /** Adds the other spellings of a number: its word, and with a point that may be a decimal point or not. */
-  private addSpellings(number: number, hash: number, value: number): void {
-    const word = numberWordStem(number);
+  private addSpellings(quantity: Quantity, hash: number, value: number): void {
+    const { value: number } = quantity;
+    // Without a look at each place, the twenty of twenty-one is another number.
+    const word = this.asksForPlaces || number <= 20 ? firstWordOf(number, isOrdinal(quantity)) : numberWordStem(number);
     if (word !== 0) this.put(word, value);
     const thousand = number * 1000;
     const isDecimal = number >= 1 && number < 1000 && Number.isInteger(thousand) && !Number.isInteger(number);
@@ -266,6 +275,7 @@ export class ClaimTerms {
       }
       slot = (slot + 1) & this.mask;
     }
+    this.keyCount++;
     this.keys[slot] = hash;
     this.values[slot] = value;
   }
@@ -294,10 +304,11 @@ export class ClaimTerms {
       this.mayDiffer = new Uint8Array(size);
     }
     this.termCount = 0;
+    this.keyCount = 0;
     this.denied = null;
     this.personal = false;
     let size = 256;
-    // A term has about eight keys at most; most have one.
+    // A term has about eight keys at most, and those that are put later; most have one.
     while (size < count * 8) size *= 2;
     this.mask = size - 1;
     if (size <= this.keys.length) this.values.fill(0, 0, size);
@@ -306,17 +317,6 @@ export class ClaimTerms {
       this.values = new Int32Array(size);
     }
   }
-}
-
-/** A number of a list of tokens, in the text that the list was made from. */
-export function writtenNumber(tokens: TokenList, number: number, text: string, offset = 0): WrittenNumber {
-  const token = tokens.numberTokens[number] ?? 0;
-  return {
-    text,
-    start: (tokens.starts[token] ?? 0) - offset,
-    end: (tokens.ends[token] ?? 0) - offset,
-    value: tokens.numberValues[number] ?? Number.NaN,
-  };
 }
 
 /** Marks that are no part of a claim: leftover citation marks ("[3]", "[^2]", "[2–5]"), and numbers of a list. */

@@ -7,12 +7,13 @@ import type { ClaimTerms } from './claim-terms.ts';
 import type { EvidenceScan } from './evidence-scan.ts';
 import { hasNegationSign, isFunctionWord, isSigned, negatesIn, softensNegation, turnsNegation } from './languages.ts';
 import { monthNumber } from './name-spellings.ts';
+import { spelledNumber } from './number-words.ts';
 import { hasUnitAfter } from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { Closest } from './support-model.ts';
 import { stemOf } from './token-hash.ts';
 import type { TokenList } from './token-list.ts';
-import { isReversing, isStopStem, numberWordValue, onlyLooksListed } from './word-lists.ts';
+import { isReversing, isStopStem, onlyLooksListed } from './word-lists.ts';
 
 function sayingNothingElse(weight: number): Closest {
   return { weight, otherNumbers: null, negation: false };
@@ -29,8 +30,6 @@ const CLOSE_WITHOUT_NUMBER = 0.75;
 const ELSEWHERE = 0.3;
 /** Most tokens between a negation and the word that it negates. */
 const REACH = 3;
-/** Numbers below it are also pronouns and articles ("one"). */
-const LEAST_NUMBER = 2;
 /** Tokens after a negation in which an "until" makes it none, or a "que" after "ne". */
 const UNTIL_REACH = 8;
 const [UNTIL, NE, QUE] = ['until', 'ne', 'que'].map(stemOf);
@@ -114,7 +113,7 @@ export function closestSentence(
     const has = new Set(hits.values());
     const one = {
       weight: best,
-      otherNumbers: hasOtherNumber(part) ? changedNumbers(terms, numbers, scan, has, best, elsewhere) : null,
+      otherNumbers: hasOtherNumber(part) ? changedNumbers(terms, numbers, scan, part, has, best, elsewhere) : null,
       negation: isClose && negationDiffers(terms, denied, part, has),
     };
     if (isCloser(one, found)) found = one;
@@ -149,8 +148,8 @@ function comparedNumbers(terms: ClaimTerms, { weights }: EvidenceScan): Map<numb
   for (let term = 0; term < terms.termCount; term++) {
     if (!isCompared(terms, term)) continue;
     const token = terms.firstToken[term] ?? 0;
-    const number = terms.tokens.numberOf(token);
-    const unit = number >= 0 && hasUnitAfter(terms.numberOfClaim(number)) ? termAt(terms, token + 1) : -1;
+    const number = terms.numbers.quantityOf(token);
+    const unit = number !== null && hasUnitAfter(number) ? termAt(terms, token + 1) : -1;
     const step = unit < 0 ? 1 : 2;
     const weight = (weights[term] ?? 0) + (weights[unit] ?? 0);
     numbers.set(term, { term, weight, word: termAt(terms, token + step), step });
@@ -170,12 +169,11 @@ function isCompared({ firstToken, nameOfToken, tokens }: ClaimTerms, term: numbe
   return value >= 0 && !isYear(value) && nameOfToken[token] !== 1 && !isDay(tokens, token);
 }
 
-/** A number in digits or as a word, of a claim or a source; NaN for other tokens. */
+/** A number in digits or in words, of a claim or a source; NaN for other tokens. */
 function numberAt(tokens: TokenList, token: number): number {
   const number = tokens.numberOf(token);
   if (number >= 0) return tokens.numberValues[number] ?? Number.NaN;
-  const value = numberWordValue(tokens.hashes[token] ?? 0);
-  return value >= LEAST_NUMBER ? value : Number.NaN;
+  return spelledNumber(tokens, token)?.value ?? Number.NaN;
 }
 
 /** Whether a number is beside the name of a month. */
@@ -196,9 +194,10 @@ function hasOtherNumber({ tokens, first, end, termOf }: Part): boolean {
 
 /** Marks the numbers of a claim that a sentence with most of the rest of it lacks, and that are not said elsewhere. */
 function changedNumbers(
-  { termCount }: ClaimTerms,
+  terms: ClaimTerms,
   numbers: ReadonlyMap<number, ComparedNumber>,
   { totalWeight }: EvidenceScan,
+  sentence: Part,
   has: ReadonlySet<number>,
   weight: number,
   elsewhere: Float64Array,
@@ -209,10 +208,22 @@ function changedNumbers(
     const rest = totalWeight - own;
     if (weight < CLOSE_WITHOUT_NUMBER * rest || Math.max(0, (elsewhere[term] ?? 0) - own) > weight - ELSEWHERE * rest)
       continue;
-    changed ??= new Uint8Array(termCount);
+    if (hasRounded(terms, term, sentence)) continue;
+    changed ??= new Uint8Array(terms.termCount);
     changed[term] = 1;
   }
   return changed;
+}
+
+/** Whether a sentence has a number that rounds to a number of the claim. */
+function hasRounded(terms: ClaimTerms, term: number, { tokens, text, offset, first, end }: Part): boolean {
+  const roundsTo = terms.numbers.roundingTo(terms.firstToken[term] ?? 0);
+  if (roundsTo === null) return false;
+  for (let i = first; i < end; i++) {
+    const number = tokens.numberOf(i);
+    if (number >= 0 && roundsTo(tokens, number, { text, offset })) return true;
+  }
+  return false;
 }
 
 function claimPart({ tokens, text, termOfToken }: ClaimTerms): Part {

@@ -3,12 +3,11 @@
  * how probably they support it.
  */
 import type { Span } from '../text/span.ts';
-import { ClaimTerms, writtenNumber } from './claim-terms.ts';
+import { ClaimTerms } from './claim-terms.ts';
 import { closestSentence, differs, FAR, isCloser } from './closest-sentence.ts';
 import { hasContentWord } from './content-words.ts';
 import { EvidenceScan } from './evidence-scan.ts';
 import type { Language } from './languages.ts';
-import { isSameQuantity } from './quantities.ts';
 import { RELEVANT_COVERAGE, relevantSources, type SourceShare, sumOf } from './relevance.ts';
 import { EvidenceIndex, type SourceTokens } from './source-index.ts';
 import {
@@ -67,20 +66,10 @@ export type ClaimEvidence = {
 
 /** Shortest claim, in content tokens, that can be verbatim: shorter ones equal a source's sentence by accident. */
 const VERBATIM_MIN_CONTENT_TOKENS = 4;
-/** Numbers of a claim that are compared after rounding. A claim with more is a table. */
-const MAX_ROUNDED_NUMBERS = 32;
 
 // The workspace is reused by the next call unless it has grown beyond these sizes.
 const MAX_KEPT_TOKENS = 1 << 12;
 const MAX_KEPT_HITS = 1 << 16;
-
-// Numbers in this range are years, not rounded numbers: 1940 is not a rounded 1937.
-const FIRST_YEAR = 1000;
-const LAST_YEAR = 2200;
-/** Least whole number that may be rounded: a smaller one counts things. */
-const LEAST_ROUNDED = 10;
-/** Relative error of doubles that is no difference: 0.125 rounds to 0.13. */
-const ROUNDING_ERROR = 1e-9;
 
 function newWorkspace(): { readonly terms: ClaimTerms; readonly scan: EvidenceScan } {
   return { terms: new ClaimTerms(), scan: new EvidenceScan() };
@@ -228,7 +217,7 @@ function scanned(index: EvidenceIndex, claim: string, cited: readonly number[]) 
     positions.push(at);
     sources.push(source);
   }
-  terms.load(claim, sources.find(({ language }) => language !== null)?.language ?? null);
+  terms.load(claim, sources.find(({ language }) => language !== null)?.language ?? null, true);
   scan.begin(terms);
   for (const source of sources) {
     scan.addSource(terms, index.tokens, source);
@@ -257,7 +246,7 @@ function knownTerms(
   const { tokens: own, termOfToken, termCount } = terms;
   const known = new Uint8Array(termCount);
   for (let t = 0; t < termCount; t++) known[t] = (found[t] ?? 0) | (anywhere[t] ?? 0);
-  for (let n = 0; n < own.numberCount && n < MAX_ROUNDED_NUMBERS; n++) {
+  for (let n = 0; n < own.numberCount; n++) {
     const term = termOfToken[own.numberTokens[n] ?? 0] ?? 0;
     if (known[term] === 0 && isRounded(terms, n, tokens, [source])) known[term] = 1;
   }
@@ -277,7 +266,7 @@ function missingNumbers(
     const token = own.numberTokens[n] ?? 0;
     if (isAnywhere(scan, terms.termOfToken[token] ?? 0)) continue;
     if (terms.nameOfToken[token] === 1) continue;
-    if (n < MAX_ROUNDED_NUMBERS && isRounded(terms, n, tokens, sources)) continue;
+    if (isRounded(terms, n, tokens, sources)) continue;
     const value = own.numberValues[n] ?? Number.NaN;
     const start = own.starts[token] ?? 0;
     const end = own.ends[token] ?? 0;
@@ -286,27 +275,12 @@ function missingNumbers(
   return missing;
 }
 
-/**
- * Returns whether a number of the sources rounds to a number of the claim: it differs by half of its last written place
- * at most. Noughts at the end of a whole number are no written places, except of its first two digits.
- */
+/** Returns whether a number of the sources rounds to a number of the claim. */
 function isRounded(terms: ClaimTerms, number: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
-  const value = terms.tokens.numberValues[number] ?? Number.NaN;
-  let place = terms.tokens.numberPlaces[number] ?? 1;
-  const written = terms.quantityOfClaim(number);
-  // No comma is in a year.
-  const isYear =
-    place === 1 && value >= FIRST_YEAR && value <= LAST_YEAR && /\d/.test(written.text.charAt(written.start + 1));
-  if (!(value > 0) || isYear) return false;
-  while (place >= 1 && value % (place * 10) === 0 && value >= place * 100) place *= 10;
-  if (place === 1 && value < LEAST_ROUNDED) return false;
-  const most = (place / 2) * (1 + ROUNDING_ERROR);
+  const roundsTo = terms.numbers.roundingTo(terms.tokens.numberTokens[number] ?? 0);
+  if (roundsTo === null) return false;
   for (const source of sources) {
-    for (let n = source.firstNumber; n < source.endNumber; n++) {
-      const other = tokens.numberValues[n] ?? Number.NaN;
-      if (other === value || !(Math.abs(other - value) <= most)) continue;
-      if (isSameQuantity(written, writtenNumber(tokens, n, source.text, source.offset))) return true;
-    }
+    for (let n = source.firstNumber; n < source.endNumber; n++) if (roundsTo(tokens, n, source)) return true;
   }
   return false;
 }

@@ -6,6 +6,8 @@ const POINT = 0x2e;
 const SPACE = 0x20;
 /** The decimal point of British journals: 61·4. */
 const MIDDLE_DOT = 0xb7;
+const LETTER_M = 0x6d;
+const EURO = 0x20ac;
 /** Of the signs ¼, ½ and ¾, which follow one another. */
 const ONE_QUARTER = 0xbc;
 const QUARTERS = [0, 0.25, 0.5, 0.75];
@@ -26,7 +28,7 @@ const MAX_EXACT_DIGITS = 15;
 /**
  * Reads one number written in digits. Thousands: "1,200", "1.200.000", "1 200", "1'200", and "1,50,000" as in India.
  * Decimals: "1.5", "1·5", "1½", and "1,5" with one or two digits and no further comma. Magnitudes: "4万", "3万5000", "5k", "$1.2m",
- * "890M", "1.2B". Ordinal endings and the s of "1990s" belong to the number; sign and currency do not. Of a date with
+ * "890M", "1.2B", "4,2 M€". ".5" is 0.5. Ordinal endings and the s of "1990s" belong to the number; sign and currency do not. Of a date with
  * points ("27.05.1937") each part is a number.
  */
 export class NumberScanner {
@@ -49,9 +51,10 @@ export class NumberScanner {
     this.place = 1;
     this.digits = 0;
     this.raw = HASH_SEED;
+    const isFraction = startsWithPoint(text, at);
     const first = this.readDigits(text, limit);
-    const separator = digitAt(text, this.end + 1, limit) ? text.charCodeAt(this.end) : 0;
-    let fraction = 0;
+    const separator = !isFraction && digitAt(text, this.end + 1, limit) ? text.charCodeAt(this.end) : 0;
+    let fraction = isFraction ? first : 0;
     let odd = false;
     let ambiguous = false;
     if (separator === POINT && isInPointedDate(text, at, this.end, limit)) {
@@ -96,14 +99,25 @@ export class NumberScanner {
       this.value += QUARTERS[quarters] ?? 0;
       this.place = 0.01;
     }
-    const scaled = this.scaleBySigns(text, limit) || this.scaleBySuffix(text, at, limit);
+    const scaled = mayScale(text, this.end) && (this.scaleBySigns(text, limit) || this.scaleBySuffix(text, at, limit));
     this.hash = ambiguous && !scaled ? hashAmbiguous(digits) : hashNumber(this.value);
   }
 
-  /** Applies the letter of "5k", "890M", "$1.2m" and "£3b". Returns whether there was one. */
+  /** Applies the letter of "5k", "890M", "$1.2m", "£3b" and "4,2 M€". Returns whether there was one. */
   private scaleBySuffix(text: string, at: number, limit: number): boolean {
     const { end } = this;
-    if (end >= limit || (end + 1 < limit && unitClass(text.charCodeAt(end + 1)) === LETTER)) return false;
+    if (end >= limit) return false;
+    const first = text.charCodeAt(end);
+    const letter = first === SPACE ? end + 1 : end;
+    if (first <= LETTER_M && letter + 1 < limit && text.charCodeAt(letter + 1) === EURO) {
+      const large = LETTERS_OF_AMOUNTS.get(text.charAt(letter));
+      if (large === undefined) return false;
+      this.end = letter + 1;
+      this.value = scaled(this.value, large);
+      this.place *= large;
+      return true;
+    }
+    if (end + 1 < limit && unitClass(text.charCodeAt(end + 1)) === LETTER) return false;
     const letters = isAmount(text, at) ? LETTERS_OF_AMOUNTS : MAGNITUDE_LETTERS;
     const factor = letters.get(text.charAt(end));
     if (factor === undefined) return false;
@@ -165,6 +179,22 @@ export class NumberScanner {
   }
 }
 
+/** Whether a letter or sign that may scale a number is at `at`, or after a space there: a fast test. */
+function mayScale(text: string, at: number): boolean {
+  const mark = text.charCodeAt(at);
+  const unit = mark === SPACE ? text.charCodeAt(at + 1) : mark;
+  return unit < 128 ? SCALING[unit] === 1 : unit >= FIRST_SIGN;
+}
+
+const SCALING = new Uint8Array(128);
+for (const letter of 'kKmMbBtT') SCALING[letter.charCodeAt(0)] = 1;
+const FIRST_SIGN = 0x4e00;
+
+/** Whether the number at `at` follows a decimal point without a nought: .5. */
+function startsWithPoint(text: string, at: number): boolean {
+  return text.charCodeAt(at - 1) === POINT && (at === 1 || ' (~<>=±$€£\n'.includes(text.charAt(at - 2)));
+}
+
 function digitAt(text: string, at: number, limit: number): boolean {
   if (at >= limit) return false;
   const c = text.charCodeAt(at);
@@ -183,7 +213,7 @@ const UNITS_OF_PREFIX = '米克瓦卡伏赫帕字比升分';
 
 /** Returns the factor of the sign at `at`, or 0 if there is none. */
 function magnitudeSign(text: string, at: number, limit: number): number {
-  if (at >= limit || text.charCodeAt(at) < 0x4e00) return 0;
+  if (at >= limit || text.charCodeAt(at) < FIRST_SIGN) return 0;
   const factor = MAGNITUDE_SIGNS.get(text.charCodeAt(at)) ?? 0;
   const isPrefix = factor !== 1e4 && factor !== 1e8 && at + 1 < limit && UNITS_OF_PREFIX.includes(text.charAt(at + 1));
   return isPrefix ? 0 : factor;

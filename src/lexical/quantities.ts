@@ -5,6 +5,7 @@
  */
 import { LETTER, SINGLE, unitClass } from './character-classes.ts';
 import { scaled } from './number-scanner.ts';
+import { quotient, ratioOf, SHARE, singular, sizesOfMeasure, type Unit, unitNamed } from './units.ts';
 
 /** A number in its text. `text[start, end)` has its digits and magnitude ("5 million"). */
 export type WrittenNumber = {
@@ -24,16 +25,7 @@ const CURRENCIES =
   'dollar $|cent ¢|usd us$ 美元 ドル|aud a$|cad c$|hkd hk$|sgd s$|nzd nz$|eur € euro 欧元 ユーロ|gbp £ sterling pound 英镑|' +
   '¥|jpy yen 円 日元|cny rmb yuan renminbi 元|inr ₹ rupee|rub ₽ rouble ruble рублей рубля|krw ₩ 원|try ₺ lira|ils ₪ shekel|' +
   'uah ₴|ngn ₦|vnd ₫|php ₱|thb ฿ baht|chf franc franken|btc ₿ bitcoin|peso|rand|dirham|riyal|krone krona kroner kronor';
-/** In the singular, in English spelling or abbreviated, and some words of other languages. */
-const UNITS =
-  '% percent prozent procent процент|km kilometer км 公里 千米|m meter м 米|cm centimeter см 厘米|mm millimeter мм 毫米|' +
-  'mile mi 英里|ft foot feet|inch inche|yard yd|kg kilo kilogram kilogramm кг 公斤 千克|g gram gramm 克|mg milligram мг|' +
-  't ton tonne tonnen т 吨|lb lbs pound|oz ounce|l liter л 升|ml milliliter|gallon gal|ha hectare hektar га|acre|km² km2|' +
-  'km/h kmh|mph|kw|mw|gw|kwh|mwh|gwh|twh|hz|khz|mhz|ghz|kb|mb|gb|tb|ms millisecond|second sec s 秒|minute min 分钟|' +
-  'hour h stunden 小时 時間|day tage 天|week wochen|month monate|year yr jahre|°c celsiu|°f fahrenheit';
-
 const CURRENCY_BY_WORD = byWord(CURRENCIES);
-const UNIT_BY_WORD = byWord(UNITS);
 /** The sign alone does not tell which of these is meant. */
 const DOLLARS = new Set(['dollar', 'usd', 'aud', 'cad', 'hkd', 'sgd', 'nzd']);
 const YENS = new Set(['¥', 'jpy', 'cny']);
@@ -48,34 +40,62 @@ function byWord(lists: string): ReadonlyMap<string, string> {
 }
 
 /** A number with what it is written with; `null` = nothing. */
-export type Quantity = WrittenNumber & { readonly unit: string | null; readonly currency: string | null };
+export type Quantity = WrittenNumber & { readonly unit: Unit | null; readonly currency: string | null };
 
 /** Reads what a number is written with. A claim's numbers are read once, and compared with many of its sources. */
 export function quantityOf(number: WrittenNumber): Quantity {
   return { ...number, unit: unitOf(number), currency: currencyOf(number) };
 }
 
-/** Returns whether a number of a source may be the number of a claim: equal in value, sign, currency and unit. */
-export function isSameQuantity(claim: Quantity, source: WrittenNumber): boolean {
+/**
+ * Returns whether a number of a source may be the number of a claim: equal in value, sign, currency and unit.
+ * @param most by how much the values may differ, in the unit of the claim.
+ */
+export function isSameQuantity(claim: Quantity, source: WrittenNumber, most = 0): boolean {
   const { unit, currency } = claim;
   // Most numbers of claims are equal and have no unit: then the source's is not read.
-  if (unit !== null || claim.value !== source.value) {
-    const other = unitOf(source);
-    if (!isSameValue(claim, unit, source, other)) return false;
-    if (unit !== null && other !== null && unit !== other) return false;
-  }
+  if ((unit !== null || claim.value !== source.value) && !isSameValue(claim, source, most)) return false;
   if (currency !== null && !isSameCurrency(currency, currencyOf(source))) return false;
   return isSameSign(claim, source);
 }
 
-/** Whether the values are equal, or one is the fraction of a percentage, or millions written as "8.2m". */
-function isSameValue(claim: WrittenNumber, own: string | null, source: WrittenNumber, other: string | null): boolean {
-  if (claim.value === source.value) return true;
-  if (claim.value === scaled(source.value, 100)) return own === '%' && other === null;
-  if (source.value === scaled(claim.value, 100)) return other === '%' && own === null;
-  if (claim.value === scaled(source.value, 1e6)) return mayBeMillions(source);
-  if (source.value === scaled(claim.value, 1e6)) return mayBeMillions(claim);
-  return true;
+/** Share of a value by which doubles of the same value may differ. */
+const VALUE_ERROR = 1e-9;
+
+/** Whether the values are equal in the unit of the claim, in one of the ways to write the source's. */
+function isSameValue(claim: Quantity, source: WrittenNumber, most: number): boolean {
+  const { unit } = claim;
+  const other = unitOf(source);
+  // A version or a long row of digits has no value, and is the same if its digits are.
+  if (Number.isNaN(claim.value)) return Number.isNaN(source.value);
+  const isSame = (value: number): boolean =>
+    Math.abs(value - claim.value) <= Math.max(most, Math.abs(claim.value) * VALUE_ERROR);
+  if (unit !== null && other !== null) {
+    return isSame(source.value * ratioOf(unit, other));
+  }
+  if (isSame(source.value)) return true;
+  if (unit?.measure === SHARE) return isSame((source.value * 100) / unit.size);
+  if (other?.measure === SHARE) return isSame((source.value / 100) * other.size);
+  if (mayBeMillions(source) && isSame(source.value * 1e6)) return true;
+  if (mayBeMillions(claim) && isSame(source.value / 1e6)) return true;
+  if (isGrouped(source) && isSame(source.value * 1000)) return true;
+  if (isGrouped(claim) && isSame(source.value / 1000)) return true;
+  return shortYear(source) === claim.value || (shortYear(claim) ?? 0) === source.value;
+}
+
+/** Whether a number has a point before three digits, which may separate thousands: 1.280. */
+function isGrouped({ text, start, end }: WrittenNumber): boolean {
+  return end - start <= 7 && text.charAt(end - 4) === '.';
+}
+
+/** The year that the last digits of "2019/20", "2019-20" and "3Q24" mean; `null` = another number. */
+function shortYear({ text, start, end, value }: WrittenNumber): number | null {
+  if (end - start !== 2 || !Number.isInteger(value)) return null;
+  const joint = text.charAt(start - 1);
+  if (joint === 'Q' && isDigit(text.charCodeAt(start - 2))) return 2000 + value;
+  if (!'/–-'.includes(joint) || isDigit(text.charCodeAt(start - 6))) return null;
+  const year = Number(text.slice(Math.max(0, start - 5), start - 1));
+  return year >= 1000 && year <= 2200 && value > year % 100 ? year - (year % 100) + value : null;
 }
 
 /** Whether a number is part of a numeric date: 27.05.1937, 1937-05-27, 5/27/1937. */
@@ -95,17 +115,45 @@ export function isInName({ text, start, end }: WrittenNumber): boolean {
   return word !== word.toLowerCase() && !isDigit(word.charCodeAt(0)) && !PREFIXES.has(word.toLowerCase());
 }
 
+/** Whether a number in digits counts places: 19th. */
+export function isOrdinal({ text, start, end }: WrittenNumber): boolean {
+  return isDigit(text.charCodeAt(start)) && 'tdh'.includes(text.charAt(end - 1));
+}
+
 /** Words that are joined to a year or an amount, even at the start of a sentence. */
 const PREFIXES = new Set('mid pre post late early sub top under over since non us usd eur gbp'.split(' '));
 
-/** Other values that a source may write for a number: 0.45 for 45%, 8,200,000 for "8.2m", and each the other way. */
-export function otherValues(number: WrittenNumber): number[] {
-  const { value } = number;
-  const values = unitOf(number) === '%' ? [scaled(value, 0.01)] : value <= 1 ? [scaled(value, 100)] : [];
+/**
+ * Other values that a text may write for a number: 0.45 for 45%, 8,200,000 for "8.2m", and each the other way.
+ * @param all also those that are the same number only if `isSameQuantity` says so: 5,000 for 5 mg, 20 for the year 2020.
+ */
+export function otherValues(number: Quantity, all: boolean): number[] {
+  const { value, unit } = number;
+  if (Number.isNaN(value)) return [];
+  const values = all && unit !== null ? valuesInUnits(value, unit) : [];
+  if (unit?.measure === SHARE) values.push(scaled(value, 0.01 * unit.size));
+  else if (value <= 1) values.push(scaled(value, 100));
   if (mayBeMillions(number)) values.push(scaled(value, 1e6));
   else if (value >= 1e6) values.push(scaled(value, 1e-6));
+  const year = all ? shortYear(number) : null;
+  if (year !== null) values.push(year);
+  else if (all && unit === null && value >= 1000 && value <= 2200) values.push(value % 100);
   return values;
 }
+
+/** The values of a quantity in all units that measure the same. */
+export function valuesInUnits(value: number, unit: Unit): number[] {
+  const values: number[] = [];
+  for (const size of sizesOfMeasure(unit.measure)) {
+    const other = size === unit.size ? 0 : scaled(value, unit.size / size);
+    if (other >= LEAST_WRITTEN && other <= MOST_WRITTEN) values.push(other);
+  }
+  return values;
+}
+
+// Nobody writes a value outside of it in digits, without a power or another unit.
+const LEAST_WRITTEN = 1e-3;
+const MOST_WRITTEN = 1e9;
 
 /** A small m against the digits is a metre or a million. */
 function mayBeMillions({ text, end }: WrittenNumber): boolean {
@@ -150,7 +198,7 @@ function tellsFall({ text, start, end }: WrittenNumber): boolean {
 
 function currencyOf({ text, start, end }: WrittenNumber): string | null {
   const before = wordBefore(text, start);
-  return currencyNamed(before) ?? currencyNamed(wordAfter(text, end));
+  return currencyNamed(before) ?? currencyNamed(wordAfter(text, end)[0]);
 }
 
 function currencyNamed(word: string): string | null {
@@ -160,26 +208,24 @@ function currencyNamed(word: string): string | null {
 
 /** Whether the word after a number is a unit or a currency: 5 km, 5 euros. */
 export function hasUnitAfter(number: WrittenNumber): boolean {
-  return unitOf(number) !== null || currencyNamed(wordAfter(number.text, number.end)) !== null;
+  return unitOf(number) !== null || currencyNamed(wordAfter(number.text, number.end)[0]) !== null;
 }
 
-function unitOf({ text, end }: WrittenNumber): string | null {
-  const word = singular(wordAfter(text, end));
+function unitOf({ text, end }: WrittenNumber): Unit | null {
+  const [word, after] = wordAfter(text, end);
   // Against the digits a small m may also be a million.
   if (word === 'm' && text.charAt(end) === 'm') return null;
   if (word === 'per' || word === 'pour' || word === 'por')
-    return CENT.test(text.slice(end, end + MAX_WORD_UNITS)) ? '%' : null;
-  return UNIT_BY_WORD.get(word) ?? null;
+    return CENT.test(text.slice(end, end + MAX_WORD_UNITS)) ? unitNamed('%') : null;
+  if (word === 'degrees') return unitNamed(wordAfter(text, after)[0]);
+  const unit = unitNamed(word);
+  return unit !== null && PER.test(text.slice(after, after + 7))
+    ? quotient(unit, unitNamed(wordAfter(text, text.indexOf(' ', after + 1))[0]))
+    : unit;
 }
 
 const CENT = /^\s?(?:per|pour|por) ?(?:cent|ciento)/i;
-
-/** The word in lower case, without its plural s and with American spelling: "Kilometres" is "kilometer". */
-function singular(word: string): string {
-  const lower = word.toLowerCase();
-  const one = lower.length > 3 && lower.endsWith('s') ? lower.slice(0, -1) : lower;
-  return one.endsWith('metre') || one.endsWith('litre') ? `${one.slice(0, -2)}er` : one;
-}
+const PER = /^ (?:per|an?|each|every|pro|par) /;
 
 /** The word or sign that ends at `start`, or one space before it. */
 function wordBefore(text: string, start: number): string {
@@ -189,21 +235,25 @@ function wordBefore(text: string, start: number): string {
   return start <= 0 ? '' : text.slice(from, end);
 }
 
-/** The word or sign that begins at `end`, or after one space or hyphen; in scripts without spaces only a known one. */
-function wordAfter(text: string, end: number): string {
+/**
+ * The word or sign that begins at `end`, or after one space or hyphen, and the offset after it; in scripts without
+ * spaces only a known one.
+ */
+function wordAfter(text: string, end: number): readonly [word: string, after: number] {
   const first = text.charAt(end);
   const from = isSpaceUnit(first) || first === '-' ? end + 1 : end;
   if (unitClass(text.charCodeAt(from)) === SINGLE) {
-    const isKnown = (word: string): boolean => UNIT_BY_WORD.has(word) || CURRENCY_BY_WORD.has(word);
-    return [3, 2, 1].map((length) => text.slice(from, from + length)).find(isKnown) ?? '';
+    const isKnown = (word: string): boolean => unitNamed(word) !== null || CURRENCY_BY_WORD.has(word);
+    const known = [3, 2, 1].map((length) => text.slice(from, from + length)).find(isKnown) ?? '';
+    return [known, from + known.length];
   }
   let to = from;
   while (to < text.length && to - from <= MAX_WORD_UNITS && isWordUnit(text, to)) to++;
-  return text.slice(from, to);
+  return [text.slice(from, to), to];
 }
 
 function isWordUnit(text: string, at: number): boolean {
-  return isLetterAt(text, at) || '%°²/$€£¥₹₽₩₺₪₴₦₫₱฿₿'.includes(text.charAt(at));
+  return isLetterAt(text, at) || '%°²³/$€£¥₹₽₩₺₪₴₦₫₱฿₿'.includes(text.charAt(at));
 }
 
 function isLetterAt(text: string, at: number): boolean {

@@ -93,7 +93,7 @@ describe('a rollout', () => {
       await shoot(page, 'rollout');
       // On paper: the marked answer in light colours, without controls.
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-      expect(await page.locator('a.claim').first().isVisible()).toBe(true);
+      await page.locator('a.claim').first().waitFor();
       expect(await page.getByRole('banner').isVisible()).toBe(false);
       const buttons = page.getByRole('main').getByRole('button');
       expect(await Promise.all((await buttons.all()).map((button) => button.isVisible()))).not.toContain(true);

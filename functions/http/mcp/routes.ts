@@ -3,7 +3,8 @@
  * It keeps no session: each request is answered alone, so any isolate can answer it.
  */
 import { createMcpHandler, McpServer, preloadSchemas } from '@modelcontextprotocol/server';
-import { Hono } from 'hono';
+import { HonoBase } from 'hono/hono-base';
+import { TrieRouter } from 'hono/router/trie-router';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { Environment } from '../../environment.ts';
 import { readBytes } from '../body.ts';
@@ -21,8 +22,8 @@ const INSTRUCTIONS =
   'Citeward verifies and scores answers whose claims cite their sources. Use verify_citations for a check without a ' +
   'model, score_answer for a reward, and replay_run or explain_reward for runs that a trainer recorded.';
 
-export function mcpRoutes(askApp: AskApp): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>().post('/mcp', async (c) => {
+export function mcpRoutes(askApp: AskApp): HonoBase<AppEnvironment> {
+  return new HonoBase<AppEnvironment>({ router: new TrieRouter() }).post('/mcp', async (c) => {
     // The protocol demands this check of servers with keys, too.
     refuseForeignOrigins(c);
     const body = await readBytes(c, MAX_BODY_BYTES);

@@ -119,7 +119,7 @@ describe('a receipt is valid', () => {
 
 describe('a receipt is invalid', () => {
   it.each<[string, () => readonly [unknown, Asked], string]>([
-    ['with another reward in the reply', () => [{ ...reply, reward: 10 }, {}], 'reply: fails'],
+    ['with another reward in the reply', () => [{ ...reply, reward: 9 }, {}], 'reply: fails'],
     ['with another response', () => [reply, { requests: [{ ...REQUEST, response: 'x' }] }], 'request: fails'],
     ['with another recipe', () => [reply, { requests: [{ ...REQUEST, recipe: 'dr-tulu' }] }], 'recipe: fails'],
     ['with a request that is none', () => [reply, { requests: [{ ...REQUEST, reponse: 'x' }] }], 'request: fails'],
@@ -134,8 +134,8 @@ describe('a receipt is invalid', () => {
   });
 
   it('if its reward is changed together with the reply', async () => {
-    const receipt = { ...Object(reply['receipt']), reward: 10 };
-    expect((await verdicts({ ...reply, receipt, reward: 10 }))?.[0]).toContain('signature: fails');
+    const receipt = { ...Object(reply['receipt']), reward: 9 };
+    expect((await verdicts({ ...reply, receipt, reward: 9 }))?.[0]).toContain('signature: fails');
   });
 
   it('is not read in another format', async () => {

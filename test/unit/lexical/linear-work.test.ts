@@ -32,6 +32,8 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['dates with points', '27.05.1937 '],
   ['middle dots', '1·5'],
   ['identifiers', 'GPT-4 '],
+  ['units and powers', '.5 mg per l, 5 M€ g/'],
+  ['numbers in words', 'twenty-one twenty-first 2019/20 '],
 ];
 
 describe('a megabyte of hostile text takes linear time', () => {

@@ -39,6 +39,80 @@ describe('a number is found in another spelling', () => {
   });
 });
 
+describe('the same quantity in another unit or in words is full support', () => {
+  it.each([
+    ['The dose is 5 mg.', 'The dose is 0.005 g.'],
+    ['The dose is 5 mg.', 'The dose is 5,000 µg.'],
+    ['The dose is 250 micrograms.', 'The dose is 250 μg.'],
+    ['The dose is 250 mcg.', 'The dose is 250 µg.'],
+    ['The bridge is 1.2 km long.', 'The bridge is 1,200 metres long.'],
+    ['The trail is 26 miles long.', 'The trail is 42 km long.'],
+    ['The delay was 250 ms.', 'The delay was 0.25 seconds.'],
+    ['The plant makes 3 gigawatts.', 'The plant makes 3,000 megawatts.'],
+    ['The clock runs at 2.4 GHz.', 'The clock runs at 2400 MHz.'],
+    ['It lasted two weeks.', 'It lasted 14 days.'],
+    ['It took 18 months.', 'It took 1.5 years.'],
+    ['The train goes 90 km/h.', 'The train goes 90 kilometres per hour.'],
+    ['The water had 5 mg/L of lead.', 'The water had 5,000 µg per litre of lead.'],
+    ['The Moon moves 3.8 centimetres each year.', 'The Moon moves 3.8 centimetres away.'],
+    ['The Moon moves 3.8 centimetres each year.', 'The Moon moves 38 mm a year.'],
+    ['It covers 2 km².', 'It covers 200 hectares.'],
+    ['The rate rose 25 basis points.', 'The rate rose 0.25 percentage points.'],
+    ['含量是5毫克。', '含量是0.005克。'],
+    ['In the 19th century trams ran.', 'In the nineteenth century trams ran.'],
+    ['In the twenty-first century trams ran.', 'In the 21st century trams ran.'],
+    ['It is the third largest city.', 'It is the 3rd largest city.'],
+    ['It has 21 rooms.', 'It has twenty-one rooms.'],
+    ['Turnover was €4.2 million.', 'Turnover was 4,2 M€.'],
+    ['The odds were .5 at noon.', 'The odds were 0.5 at noon.'],
+    ['In 3Q24 sales rose.', 'In Q3 2024 sales rose.'],
+    ['In 2019 and 2020 the club won.', 'In 2019/20 the club won.'],
+    ['Turnout came to 80% of voters.', 'Turnout came to 79.58% of voters.'],
+  ])('%s against: %s', (claim, source) => {
+    const evidence = gather(claim, source);
+    expect(evidence.missing_numbers).toEqual([]);
+    expect(evidence.said_otherwise).toBe(false);
+    expect(supportVerdict(evidence.support)).toBe('full');
+  });
+});
+
+describe('another quantity in similar words is no full support', () => {
+  it.each([
+    ['The dose is 5 mg.', 'The dose is 5 µg.'],
+    ['The dose is 5 µg.', 'The dose is 5 mg.'],
+    ['The dose is 5 mg.', 'The dose is 5 micrograms.'],
+    ['The dose is 5 mg.', 'The dose is 0.05 g.'],
+    ['The plant makes 5 MW.', 'The plant makes 5 mW.'],
+    ['The plant makes 5 kilowatts.', 'The plant makes 5 megawatts.'],
+    ['The file has 5 MB.', 'The file has 5 PB.'],
+    ['The water had 5 mg/L of lead.', 'The water had 5 µg/L of lead.'],
+    ['The train goes 90 km/h.', 'The train goes 90 m/s.'],
+    ['The Moon moves 3.8 centimetres each year.', 'The Moon moves 3.8 centimetres each month.'],
+    ['The train goes 90 km/h.', 'The train goes 90 mph.'],
+    ['It covers 2 km².', 'It covers 2 m².'],
+    ['It lasted two weeks.', 'It lasted two days.'],
+    ['In the 19th century trams ran.', 'In the eighteenth century trams ran.'],
+    ['It has twenty-one rooms.', 'It has twenty-two rooms.'],
+    ['Turnover was 4,2 M€.', 'Turnover was 4,2 k€.'],
+    ['The odds were .5 at noon.', 'The odds were 5 at noon.'],
+    ['In 3Q24 sales rose.', 'In Q3 2023 sales rose.'],
+    ['In 2019/20 the club won.', 'In 2018/19 the club won.'],
+  ])('%s against: %s', (claim, source) => {
+    expect(supportVerdict(gather(claim, source).support)).not.toBe('full');
+  });
+
+  it.each([
+    ['Figure 5 has a map.', 'Figure 5 shows a map.'],
+    ['It sold 5 a day.', 'It sold 5 an hour or a day.'],
+    ['The second half was long.', 'The second half was long.'],
+    ['It grew in the third quarter.', 'It grew in the third quarter.'],
+    ['It grew from 2010 to 2012.', 'It grew 2010-2012.'],
+  ])('words around a number that are no unit: %s', (claim, source) => {
+    expect(missing(claim, source)).toEqual([]);
+    expect(supportVerdict(gather(claim, source).support)).toBe('full');
+  });
+});
+
 describe('a rounded number is within half of its last written place', () => {
   it.each([
     ['Turnout came to 80% of voters.', 'Turnout came to 79.58% of voters.'],

@@ -68,7 +68,7 @@ describe('a hack', () => {
   it('that cites the topic alone earns nothing where own criteria are required, and most of it from the published ones', () => {
     expect(paid('topic_alone', 'refiner-guarded')).toBe(0);
     for (const setting of ['refiner-gpt54-instance-rubric', 'refiner-rl-balanced'])
-      expect(paid('topic_alone', setting), setting).toBeGreaterThan(0.7);
+      expect(paid('topic_alone', setting), setting).toBeGreaterThan(0.65);
   });
 
   it('that cites in its reasoning is paid by the published code, and not by the corrected formula', () => {
