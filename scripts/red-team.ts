@@ -20,7 +20,7 @@ import { FLAGS, habitLines, type Options, readOptions } from './red-team/options
 import type { Policy } from './red-team/policy.ts';
 import { judged, type RedTeamResult, reportLines, reportOf, type SeedReport } from './red-team/report.ts';
 import { KINDS_OF_SEVERAL_PLACES, type RowKind } from './red-team/rows.ts';
-import { trainSeed } from './red-team/training.ts';
+import { trainSeed, tryFirstRow } from './red-team/training.ts';
 import { WordPolicy } from './red-team/word-policy.ts';
 
 /** What is read of a run file: little, so that a Worker of another version will do. */
@@ -70,8 +70,6 @@ try {
 }
 
 async function run(options: Options): Promise<number> {
-  const environment = options.model === null ? WORD_POLICY_PYTHON : LANGUAGE_MODEL_PYTHON;
-  const python = options.python ?? (await ensurePython(environment, say));
   await mkdir(options.state, { recursive: true });
   const worker =
     options.url === null
@@ -91,9 +89,12 @@ async function run(options: Options): Promise<number> {
     });
   }
   try {
-    policy = await openPolicy(python, options);
     const url = options.url ?? new URL(worker?.url ?? '');
     const client = createClient({ url, key: process.env['CITEWARD_API_KEY'] ?? null });
+    await tryFirstRow(client, { ...options, seed: options.seeds[0] ?? 1 });
+    const environment = options.model === null ? WORD_POLICY_PYTHON : LANGUAGE_MODEL_PYTHON;
+    const python = options.python ?? (await ensurePython(environment, say));
+    policy = await openPolicy(python, options);
     const result = await redTeam(client, policy, options);
     if (options.results !== null) await appendFile(options.results, `${JSON.stringify(result)}\n`);
     if (options.json) console.log(JSON.stringify(result));

@@ -111,7 +111,23 @@ export async function trainSeed(
   return { samples, skipped, steps: saved };
 }
 
-function rowsOf({ seed, rows }: Seed, step: number): Row[] {
+/**
+ * Scores an answer to a row of the first step, outside of any run: a recipe may refuse such rows, which is better known
+ * before minutes of training.
+ * @throws RunError if the Worker refuses it.
+ */
+export async function tryFirstRow(
+  client: Client,
+  seed: Pick<Seed, 'seed' | 'rows' | 'recipe' | 'judge'>,
+): Promise<void> {
+  const { recipe, judge } = seed;
+  const [row] = rowsOf(seed, 0);
+  if (row === undefined) return;
+  const reply = await client.group({ ...fieldsOf(row), responses: ['It', 'It'], recipe, judge, detail: 'reward' });
+  if (!reply.ok) throw new RunError(`such rows cannot be scored: ${JSON.stringify(reply.failure)}`);
+}
+
+function rowsOf({ seed, rows }: Pick<Seed, 'seed' | 'rows'>, step: number): Row[] {
   const draws = createDraws('red team', seed, step);
   return Array.from({ length: PROMPTS }, (_, n) =>
     typeof rows === 'string' ? makeRow(rows, draws.of(n)) : draws.pick(rows, n),

@@ -27,8 +27,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const stateSchema = z.object({ steps: z.int(), samples: z.array(z.object({ step: z.int(), text: z.string() })) });
 
-function command(name: string, model: string, more: readonly string[]) {
-  const args = ['scripts/red-team.ts', '--recipe', '{"base":"refiner-guarded","grammar":"bracket"}', '--json'];
+const GUARDED = '{"base":"refiner-guarded","grammar":"bracket"}';
+
+function command(name: string, model: string, more: readonly string[], recipe = GUARDED) {
+  const args = ['scripts/red-team.ts', '--recipe', recipe, '--json'];
   const own = [
     '--name',
     name,
@@ -104,4 +106,14 @@ it('ends with what the process says if the model cannot be read', async () => {
   expect(failed?.code).toBe(1);
   expect(failed?.stderr).toContain('the policy ended in "open"');
   expect(failed?.stderr).toContain('unknown-model is no model');
+});
+
+it('says before it trains that a recipe refuses the rows', async () => {
+  const refused = await command('refused', 'tiny-model', ['--rows', 'unanswerable'], 'carr').then(
+    () => null,
+    (error: { code?: number; stderr: string }) => error,
+  );
+  expect(refused?.code).toBe(1);
+  expect(refused?.stderr).toContain('such rows cannot be scored');
+  expect(await readdir(join(folder, 'state'))).not.toContainEqual(expect.stringMatching(/^refused-/u));
 });
