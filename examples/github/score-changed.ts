@@ -3,11 +3,13 @@
  *
  *     node score-changed.ts BASE [PATH…]        BASE: a branch or commit; PATH: as git takes it, default '*.jsonl'
  *
- * Each row has an `id`, by which a row of BASE and one of the working tree are the same. CITEWARD is the command line,
- * default `npx citeward`; SCORE_FLAGS are flags of `citeward score`, such as --judge-url and --judge-model.
+ * Each row has an `id` of its own, by which a row of BASE and one of the working tree are the same, also in a file that
+ * was renamed. CITEWARD is the command line, default `npx citeward`; SCORE_FLAGS are flags of `citeward score`, such as
+ * --judge-url and --judge-model.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 export type Rewards = ReadonlyMap<string, number | null>;
@@ -15,11 +17,11 @@ export type Rewards = ReadonlyMap<string, number | null>;
 /** Rows that the comment lists, the largest loss first. */
 const MOST_ROWS = 30;
 
+type Row = { readonly id: string; readonly now: number | null; readonly was: number | null; readonly isNew: boolean };
+
 /** The table of changed rows, and a line of means before it. A new row has no reward before. */
 export function commentOf(before: Rewards, after: Rewards): string {
   const rows = [...after].map(([id, now]) => ({ id, now, was: before.get(id) ?? null, isNew: !before.has(id) }));
-  const change = ({ was, now }: (typeof rows)[number]): number => (was === null || now === null ? 0 : now - was);
-  const inOrder = rows.toSorted((one, other) => change(one) - change(other));
   const kept = rows.filter(({ was, now }) => was !== null && now !== null);
   const mean = (values: readonly (number | null)[]): string =>
     text(values.length === 0 ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0) / values.length);
@@ -28,10 +30,18 @@ export function commentOf(before: Rewards, after: Rewards): string {
     `**Citeward**: ${rows.length} changed ${rows.length === 1 ? 'answer' : 'answers'}` +
       (kept.length === 0 ? '' : `; mean ${mean(kept.map(({ was }) => was))} → ${mean(kept.map(({ now }) => now))}`) +
       (unscored === 0 ? '' : `; ${unscored} not scored`),
+    ...(rows.length === 0 ? [] : tableOf(rows)),
+  ].join('\n');
+}
+
+function tableOf(rows: readonly Row[]): readonly string[] {
+  const change = ({ was, now }: Row): number => (was === null || now === null ? 0 : now - was);
+  return [
     '',
     '| answer | before | after | change |',
     '|---|---:|---:|---:|',
-    ...inOrder
+    ...rows
+      .toSorted((one, other) => change(one) - change(other))
       .slice(0, MOST_ROWS)
       .map(
         (row) =>
@@ -40,7 +50,7 @@ export function commentOf(before: Rewards, after: Rewards): string {
           } |`,
       ),
     ...(rows.length > MOST_ROWS ? ['', `${rows.length - MOST_ROWS} more rows are not shown.`] : []),
-  ].join('\n');
+  ];
 }
 
 function text(value: number | null): string {
@@ -56,31 +66,70 @@ function cell(id: string): string {
   return `\`${id.replaceAll(/[`|\s]+/gu, ' ').slice(0, 80)}\``;
 }
 
-/** The rows of a text of JSON lines, by id. */
-function rowsOf(lines: string): Map<string, string> {
-  const rows = new Map<string, string>();
-  for (const line of lines.split('\n')) {
-    if (line.trim() === '') continue;
-    const { id }: { id?: string | number } = JSON.parse(line);
-    if (id !== undefined) rows.set(String(id), line);
+export type ChangedRows = {
+  /** Lines of BASE by id, of the rows below that it has. */
+  readonly old: ReadonlyMap<string, string>;
+  /** Lines of the working tree by id, new or other than those of BASE. */
+  readonly changed: ReadonlyMap<string, string>;
+};
+
+/**
+ * The rows that the working tree of a folder has changed since it left a branch.
+ *
+ * @throws Error naming the file and the line of a row without an id, or with the id of another changed file's row.
+ */
+export function changedRows(folder: string, branch: string, paths: readonly string[]): ChangedRows {
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 30 });
+  const base = git('merge-base', branch, 'HEAD').trim();
+  const known = new Set(git('ls-tree', '-r', '--name-only', '-z', base).split('\0'));
+  // A renamed file is one that is gone and one that is new: rows are found again by their ids.
+  const files = git('diff', '--name-only', '--no-renames', '--relative', '-z', base, '--', ...paths)
+    .split('\0')
+    .filter((file) => file !== '');
+  const before = new Map<string, string>();
+  const now = new Map<string, { readonly line: string; readonly place: string }>();
+  for (const file of files) {
+    if (known.has(file)) {
+      for (const { id, line } of rowsOf(git('show', `${base}:./${file}`))) if (id !== null) before.set(id, line);
+    }
+    if (!existsSync(join(folder, file))) continue;
+    for (const { id, line, number } of rowsOf(readFileSync(join(folder, file), 'utf8'))) {
+      const place = `${file}:${number}`;
+      if (id === null) throw new Error(`${place}: expected a JSON object with an id, a string or a number`);
+      const other = now.get(id);
+      if (other !== undefined) throw new Error(`${place}: ${other.place} has the id ${id} too; give each row its own`);
+      now.set(id, { line, place });
+    }
   }
-  return rows;
+  const changed = new Map(
+    [...now].map(([id, { line }]) => [id, line] as const).filter(([id, line]) => before.get(id) !== line),
+  );
+  return { changed, old: new Map([...before].filter(([id]) => changed.has(id))) };
 }
 
-function score(rows: readonly string[]): Rewards {
-  if (rows.length === 0) return new Map();
-  const [command = 'npx', ...first] = (process.env['CITEWARD'] ?? 'npx citeward').split(' ');
-  const flags = (process.env['SCORE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== '');
-  const ended = spawnSync(command, [...first, 'score', '-', '--json', ...flags], {
-    input: `${rows.join('\n')}\n`,
-    encoding: 'utf8',
-    maxBuffer: 1 << 30,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  // 1: some rows are not scored, which the table says.
-  if (ended.status !== 0 && ended.status !== 1) throw new Error(`citeward score ended with ${ended.status}`);
-  const rewards = new Map<string, number | null>();
-  for (const line of ended.stdout.trim().split('\n')) {
+/** A line of a file of JSON lines; id `null` = it is no row with an id. */
+type Line = { readonly id: string | null; readonly line: string; readonly number: number };
+
+function* rowsOf(text: string): Generator<Line> {
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() !== '') yield { id: idOf(line), line, number: index + 1 };
+  }
+}
+
+function idOf(line: string): string | null {
+  try {
+    const row: { id?: unknown } | null = JSON.parse(line);
+    return typeof row?.id === 'string' || typeof row?.id === 'number' ? String(row.id) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The rewards that `citeward score --json` printed. It prints none for a row that it refuses: that is unscored, too. */
+export function rewardsOf(ids: Iterable<string>, printed: string): Rewards {
+  const rewards = new Map<string, number | null>([...ids].map((id) => [id, null]));
+  for (const line of printed.split('\n')) {
     if (line === '') continue;
     const { id, reward = null }: { id: string | number | null; reward?: number | null } = JSON.parse(line);
     rewards.set(String(id), reward);
@@ -88,29 +137,25 @@ function score(rows: readonly string[]): Rewards {
   return rewards;
 }
 
-function git(...args: readonly string[]): string {
-  return execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 30 });
+function score(rows: ReadonlyMap<string, string>): Rewards {
+  if (rows.size === 0) return new Map();
+  const [command = 'npx', ...first] = (process.env['CITEWARD'] ?? 'npx citeward').split(' ');
+  const flags = (process.env['SCORE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== '');
+  const ended = spawnSync(command, [...first, 'score', '-', '--json', ...flags], {
+    input: `${[...rows.values()].join('\n')}\n`,
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  // 1: some rows are not scored, which the table says.
+  if (ended.status !== 0 && ended.status !== 1) throw new Error(`citeward score ended with ${ended.status}`);
+  return rewardsOf(rows.keys(), ended.stdout);
 }
 
 function main([branch, ...paths]: readonly string[]): void {
   if (branch === undefined) throw new Error('expected the branch to compare with: node score-changed.ts BASE [PATH…]');
-  // What the branch changed since it left the other one.
-  const base = git('merge-base', branch, 'HEAD').trim();
-  const asked = paths.length === 0 ? ['*.jsonl'] : paths;
-  const known = git('ls-tree', '-r', '--name-only', '-z', base).split('\0');
-  const [old, changed] = [new Map<string, string>(), new Map<string, string>()];
-  for (const file of git('diff', '--name-only', '-z', '--diff-filter=AM', base, '--', ...asked).split('\0')) {
-    if (file === '' || !existsSync(file)) continue;
-    const before = known.includes(file) ? rowsOf(git('show', `${base}:${file}`)) : new Map<string, string>();
-    for (const [id, row] of rowsOf(readFileSync(file, 'utf8'))) {
-      const was = before.get(id);
-      if (was === row) continue;
-      changed.set(id, row);
-      if (was !== undefined) old.set(id, was);
-    }
-  }
-  const rewards = commentOf(score([...old.values()]), score([...changed.values()]));
-  process.stdout.write(`${rewards}\n`);
+  const { old, changed } = changedRows(process.cwd(), branch, paths.length === 0 ? ['*.jsonl'] : paths);
+  process.stdout.write(`${commentOf(score(old), score(changed))}\n`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main(process.argv.slice(2));
