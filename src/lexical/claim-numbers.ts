@@ -51,14 +51,15 @@ export class ClaimNumbers {
       // The claim has the name of the month of a date.
       return !isDigits || isInDate(writtenAt(tokens, token, source.text, source.offset));
     }
-    const spelled = isDigits ? null : spelledNumber(tokens, token);
+    const spelled = isDigits ? null : spelledNumber(tokens, token, source.text, source.offset);
     // The name of the month of a date, or the same word in another sense.
     if (!isDigits && spelled === null) return true;
     const written = writtenAt(tokens, token, source.text, source.offset, spelled);
-    // Digits may count places without saying so: 19 for the nineteenth, but no "nineteen".
-    const isPlace = spelled?.ordinal ?? isOrdinal(written);
-    const ownPlace = this.spelledAt(own)?.ordinal ?? isOrdinal(quantity);
-    if (isPlace !== ownPlace && (spelled !== null || this.spelledAt(own) !== null)) return false;
+    // Digits may count places without saying so: 19 May is the nineteenth. "Nineteen" does not.
+    const ownSpelled = this.spelledAt(own);
+    if (spelled !== null && ownSpelled !== null && spelled.ordinal !== ownSpelled.ordinal) return false;
+    if (spelled?.ordinal === false && isOrdinal(quantity)) return false;
+    if (ownSpelled?.ordinal === false && isDigits && isOrdinal(written)) return false;
     return isSameQuantity(quantity, written);
   }
 
@@ -102,7 +103,7 @@ export class ClaimNumbers {
 
   /** The number in words at a token; `null` = none, or it is in digits. */
   spelledAt(token: number): SpelledNumber | null {
-    return ((this.#tokens.kinds[token] ?? 0) & NUMBER) === 0 ? spelledNumber(this.#tokens, token) : null;
+    return ((this.#tokens.kinds[token] ?? 0) & NUMBER) === 0 ? spelledNumber(this.#tokens, token, this.#text) : null;
   }
 }
 

@@ -163,17 +163,17 @@ function termAt({ termOfToken, tokens }: ClaimTerms, token: number): number {
 }
 
 /** Whether a term is a number, but no year or day, which a source may say once for several sentences. */
-function isCompared({ firstToken, nameOfToken, tokens }: ClaimTerms, term: number): boolean {
+function isCompared({ firstToken, nameOfToken, tokens, text }: ClaimTerms, term: number): boolean {
   const token = firstToken[term] ?? 0;
-  const value = numberAt(tokens, token);
+  const value = numberAt(tokens, token, text, 0);
   return value >= 0 && !isYear(value) && nameOfToken[token] !== 1 && !isDay(tokens, token);
 }
 
 /** A number in digits or in words, of a claim or a source; NaN for other tokens. */
-function numberAt(tokens: TokenList, token: number): number {
+function numberAt(tokens: TokenList, token: number, text: string, offset: number): number {
   const number = tokens.numberOf(token);
   if (number >= 0) return tokens.numberValues[number] ?? Number.NaN;
-  return spelledNumber(tokens, token)?.value ?? Number.NaN;
+  return spelledNumber(tokens, token, text, offset)?.value ?? Number.NaN;
 }
 
 /** Whether a number is beside the name of a month. */
@@ -184,9 +184,9 @@ function isDay({ hashes }: TokenList, token: number): boolean {
 const isYear = (value: number): boolean => Number.isInteger(value) && value >= 1000 && value <= 2200;
 
 /** Whether a sentence has a number that the claim does not have. */
-function hasOtherNumber({ tokens, first, end, termOf }: Part): boolean {
+function hasOtherNumber({ tokens, text, offset, first, end, termOf }: Part): boolean {
   for (let i = first; i < end; i++) {
-    const value = termOf(i) < 0 ? numberAt(tokens, i) : Number.NaN;
+    const value = termOf(i) < 0 ? numberAt(tokens, i, text, offset) : Number.NaN;
     if (value >= 0 && !isYear(value)) return true;
   }
   return false;

@@ -111,7 +111,8 @@ export class NumberScanner {
     const letter = first === SPACE ? end + 1 : end;
     if (first <= LETTER_M && letter + 1 < limit && text.charCodeAt(letter + 1) === EURO) {
       const large = LETTERS_OF_AMOUNTS.get(text.charAt(letter));
-      if (large === undefined) return false;
+      // Before €, T is a thousand in German.
+      if (large === undefined || text.charAt(letter) === 'T') return false;
       this.end = letter + 1;
       this.value = scaled(this.value, large);
       this.place *= large;

@@ -95,6 +95,8 @@ function shortYear({ text, start, end, value }: WrittenNumber): number | null {
   if (joint === 'Q' && isDigit(text.charCodeAt(start - 2))) return 2000 + value;
   if (!'/–-'.includes(joint) || isDigit(text.charCodeAt(start - 6))) return null;
   const year = Number(text.slice(Math.max(0, start - 5), start - 1));
+  // 2010-12 may be a month.
+  if (joint === '-' && value <= 12) return null;
   return year >= 1000 && year <= 2200 && value > year % 100 ? year - (year % 100) + value : null;
 }
 
@@ -218,6 +220,8 @@ function unitOf({ text, end }: WrittenNumber): Unit | null {
   if (word === 'per' || word === 'pour' || word === 'por')
     return CENT.test(text.slice(end, end + MAX_WORD_UNITS)) ? unitNamed('%') : null;
   if (word === 'degrees') return unitNamed(wordAfter(text, after)[0]);
+  // A kilowatt-hour is no kilowatt.
+  if (HOURS.test(text.slice(after, after + 7))) return null;
   const unit = unitNamed(word);
   return unit !== null && PER.test(text.slice(after, after + 7))
     ? quotient(unit, unitNamed(wordAfter(text, text.indexOf(' ', after + 1))[0]))
@@ -225,6 +229,7 @@ function unitOf({ text, end }: WrittenNumber): Unit | null {
 }
 
 const CENT = /^\s?(?:per|pour|por) ?(?:cent|ciento)/i;
+const HOURS = /^[ -]hours?\b/i;
 const PER = /^ (?:per|an?|each|every|pro|par) /;
 
 /** The word or sign that ends at `start`, or one space before it. */

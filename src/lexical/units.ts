@@ -76,17 +76,23 @@ const SPEEDS: Readonly<Record<string, string>> = { kmh: 'km/h', kph: 'km/h', mph
 export function unitNamed(word: string): Unit | null {
   if (word === '') return null;
   const written = SPEEDS[word] ?? word;
-  const exact = BY_NAME.get(written) ?? BY_NAME.get(singular(written));
+  const exact = BY_NAME.get(written);
   if (exact !== undefined) return exact;
+  // Milli or mega: ML.
+  if (AMBIGUOUS.test(written)) return null;
+  const named = BY_NAME.get(singular(written));
+  if (named !== undefined) return named;
   const plain = written.normalize('NFKC');
   if (plain !== written) return unitNamed(plain);
   const slash = plain.indexOf('/');
   return slash > 0 ? quotient(unitNamed(plain.slice(0, slash)), unitNamed(plain.slice(slash + 1))) : null;
 }
 
-/** A unit by another: km per h. */
+const AMBIGUOUS = /^M[A-Z]$/;
+
+/** A unit by another: km per h. One that is already divided stays: mg/kg per day is mg/kg. */
 export function quotient(unit: Unit | null, per: Unit | null): Unit | null {
-  return unit === null || per === null ? unit : { ...unit, per };
+  return unit === null || per === null || unit.per !== undefined ? unit : { ...unit, per };
 }
 
 /**

@@ -83,7 +83,13 @@ export function keyOfPage(address: string): string | null {
   const host = pageHost(normal.slice(start, hostEnd));
   const path = oneSpelling(normal.slice(hostEnd, query === -1 ? end : query));
   const rest = query === -1 ? '' : oneSpelling(withoutTracking(normal.slice(query + 1, end))).replace(ESCAPED_AND, '&');
-  return pageOn(host, path) + (rest === '' ? '' : `?${rest}`) + oneSpelling(normal.slice(end));
+  const page = pageOn(host, path) + (rest === '' ? '' : `?${rest}`);
+  return showsWholePage(page) ? page : page + oneSpelling(normal.slice(end));
+}
+
+/** Whether the routes behind `#` show the same page: a picture of a wiki's page, or anything of a work. */
+function showsWholePage(page: string): boolean {
+  return /^(?:doi\.org\/10\.|arxiv\.org\/abs\/|[a-z-]+\.wik[a-z]+\.org\/)/.test(page);
 }
 
 /** The `&` of an address that was copied from HTML. */

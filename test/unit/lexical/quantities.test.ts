@@ -113,6 +113,32 @@ describe('another quantity in similar words is no full support', () => {
   });
 });
 
+describe('words that only look like units, places and years', () => {
+  it.each([
+    ['The clip lasts thirty seconds.', 'The clip lasts 30 seconds.'],
+    ['The clip lasts 30 seconds.', 'The clip lasts thirty seconds.'],
+    ['The battery stores 500 kWh of energy.', 'The battery stores 500 kilowatt-hours of energy.'],
+    ['The battery stores 500 kilowatt hours of energy.', 'The battery stores 500 kWh of energy.'],
+    ['Patients got 10 mg/kg/day of the drug.', 'Patients got 10 mg/kg per day of the drug.'],
+    ['Patients got 10 mg/kg per day of the drug.', 'Patients got 10 mg/kg/day of the drug.'],
+    ['He was born on the nineteenth of May 1845.', 'He was born on 19 May 1845.'],
+    ['The second of June 1950 was dry.', '2 June 1950 was dry.'],
+    ['A third of the voters stayed home.', '33% of the voters stayed home.'],
+    ['She won for the third time.', 'She won three times.'],
+    ['The block has fifty two-bedroom flats.', 'The block has 50 flats with two bedrooms.'],
+    ['The dam holds 5 megalitres of water.', 'The dam holds 5 ML of water.'],
+  ])('do not deny: %s against: %s', (claim, source) => {
+    expect(supportVerdict(gather(claim, source).support)).toBe('full');
+  });
+
+  it.each([
+    ['The bank lent 500 trillion euros in May.', 'The bank lent 500 T€ in May.'],
+    ['In 2012 the firm grew.', 'In 2010-12 the firm grew.'],
+  ])('do not support: %s against: %s', (claim, source) => {
+    expect(supportVerdict(gather(claim, source).support)).not.toBe('full');
+  });
+});
+
 describe('a rounded number is within half of its last written place', () => {
   it.each([
     ['Turnout came to 80% of voters.', 'Turnout came to 79.58% of voters.'],

@@ -114,6 +114,8 @@ describe('pageKey', () => {
     ['https://example.com/#/users', 'https://example.com/#/users:~:text=b'],
     ['https://example.com/', 'https://example.com/#/'],
     ['https://example.com/a', 'https://example.com/a#users'],
+    ['https://en.wikipedia.org/wiki/Aare', 'https://en.wikipedia.org/wiki/Aare#/media/File:Aare.jpg'],
+    ['https://doi.org/10.1000/abc', 'https://doi.org/10.1000/abc#/figures'],
   ])('%s is the page of %s', (one, other) => {
     expect(pageKey(one)).toBe(pageKey(other));
   });
