@@ -56,6 +56,6 @@ export function spelledNumber(
 
 /** The word that a number in digits begins with: twelve, nineteenth, the twenty of twenty-one; 0 = none. */
 export function firstWordOf(value: number, isOrdinal: boolean): number {
-  if (isOrdinal && value >= LEAST_ORDINAL && value <= ORDINAL_STEMS.length) return ORDINAL_STEMS[value - 1] ?? 0;
+  if (isOrdinal && value <= ORDINAL_STEMS.length) return ORDINAL_STEMS[value - 1] ?? 0;
   return numberWordStem(value > 20 && value < 100 ? value - (value % 10) : value);
 }

@@ -62,6 +62,7 @@ describe('the same quantity in another unit or in words is full support', () => 
     ['In the 19th century trams ran.', 'In the nineteenth century trams ran.'],
     ['In the twenty-first century trams ran.', 'In the 21st century trams ran.'],
     ['It is the third largest city.', 'It is the 3rd largest city.'],
+    ['It is the 3rd largest city.', 'It is the third largest city.'],
     ['It has 21 rooms.', 'It has twenty-one rooms.'],
     ['Turnover was €4.2 million.', 'Turnover was 4,2 M€.'],
     ['The odds were .5 at noon.', 'The odds were 0.5 at noon.'],
