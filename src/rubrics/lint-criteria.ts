@@ -67,7 +67,7 @@ function asksForTwo(description: string): boolean {
 const ASKING: ReadonlySet<string> = new Set(
   (
     'states mentions names gives says explains includes provides lists cites describes identifies notes compares shows ' +
-    'dates credits attributes confuses warns recommends quotes defines'
+    'attributes confuses warns recommends defines'
   ).split(' '),
 );
 const QUESTIONS: ReadonlySet<string> = new Set('when where why how who which what whether'.split(' '));

@@ -108,8 +108,8 @@ const BARE_DOI = /^(?:doi\s+|(?:https?:)?(?:\/\/)?(?:dx\.)?doi\.org\/)?(?=10\.\d
 function addressOfName(text: string): string | null {
   const name = text.trim();
   const bare = BARE_DOI.exec(name);
-  if (bare !== null) return `https://doi.org/${name.slice(bare[0].length)}`;
-  if (WITHOUT_SCHEME.test(name)) return `https://${name}`;
+  if (bare !== null && !SPACE.test(name.slice(bare[0].length))) return `https://doi.org/${name.slice(bare[0].length)}`;
+  if (WITHOUT_SCHEME.test(name) && !SPACE.test(name)) return `https://${name}`;
   for (const [prefix, site] of NAMED_PAGES) {
     if (lowerAscii(name.slice(0, prefix.length)) !== prefix) continue;
     const work = name.slice(prefix.length).trimStart();
@@ -117,6 +117,8 @@ function addressOfName(text: string): string | null {
   }
   return null;
 }
+
+const SPACE = /\s/;
 
 /** An address whose scheme is left out: it says `www.`, or is a path of arXiv. */
 const WITHOUT_SCHEME = /^(?:www\.[^\s/.:@]+\.[^\s:@]|arxiv\.org\/(?:abs|pdf|html)\/)/i;
@@ -138,7 +140,7 @@ function pageOn(host: string, path: string): string {
   if (ARXIV.has(host)) {
     const found = ARXIV_PATH.exec(path);
     const paper = found?.[1] ?? found?.[2];
-    if (paper !== undefined) return `arxiv.org/abs/${paper}`;
+    if (paper !== undefined) return `arxiv.org/abs/${lowerAscii(paper)}`;
   }
   return (host.includes('.m.wik') ? host.replace(MOBILE_WIKI, '$1.$2') : host) + path;
 }

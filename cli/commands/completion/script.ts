@@ -110,6 +110,11 @@ function fishScript(table: Table): string {
   const offer = (condition: string, { name, help }: Word): string =>
     `complete -c citeward -n ${fishQuoted(condition)} -f -a ${name} -d ${fishQuoted(help)}`;
   const seen = (name: string): string => `__fish_seen_subcommand_from ${name}`;
+  const noGroup = `not ${seen(
+    groupsOf(table)
+      .map(({ name }) => name)
+      .join(' '),
+  )}`;
   return [
     ...table.commands.map((word) => offer('__fish_use_subcommand', word)),
     ...groupsOf(table).flatMap(({ name, actions }) => {
@@ -117,11 +122,12 @@ function fishScript(table: Table): string {
       return actions.map((action) => offer(`${seen(name)}; and ${none}`, action));
     }),
     ...table.flags.flatMap(({ command, flags }) => {
-      const condition = command.split(' ').map(seen).join('; and ');
-      return flags.map(
-        ({ name, kind, help }) =>
-          `complete -c citeward -n ${fishQuoted(condition)} -l ${name}${kind === 'switch' ? '' : ' -r'} -d ${fishQuoted(help)}`,
-      );
+      const words = command.split(' ').map(seen);
+      const condition = (words.length === 1 ? [...words, noGroup] : words).join('; and ');
+      return flags.map(({ name, kind, help }) => {
+        const value = kind === 'switch' ? '' : ' -r';
+        return `complete -c citeward -n ${fishQuoted(condition)} -l ${name}${value} -d ${fishQuoted(help)}`;
+      });
     }),
     '',
   ].join('\n');

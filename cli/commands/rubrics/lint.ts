@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { digestJson } from '../../../src/digest.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
-import { MAX_BODY_BYTES } from '../../../src/limits.ts';
+import { MAX_BODY_BYTES, MAX_CRITERIA } from '../../../src/limits.ts';
 import type { Result } from '../../../src/result.ts';
 import { LINT_FINDINGS, type LintFinding, lintCriteria } from '../../../src/rubrics/lint-criteria.ts';
 import type { PromptCriterion } from '../../../src/rubrics/rubric-set.ts';
@@ -38,7 +38,7 @@ const criterionSchema = z.object({
   weight: z.number().optional(),
   score: z.number().min(0).max(2).nullish(),
 });
-const criteriaSchema = z.array(criterionSchema);
+const criteriaSchema = z.array(criterionSchema).max(MAX_CRITERIA);
 type Given = z.infer<typeof criteriaSchema>;
 
 /** The criteria of one or more lines. `line`, `id`: of the first one. */
@@ -51,7 +51,7 @@ type LintedRow = {
 async function run(flags: Flags): Promise<number> {
   const screen = new Screen(flags);
   const input = await openRows(flags, 'rubrics lint examples/rollouts.jsonl');
-  const progress = new Progress(process.stderr, input.bytes);
+  const progress = new Progress(screen.errors, input.bytes);
   screen.show(progress);
   const rows = new Map<string, LintedRow>();
   let [lines, bad] = [0, 0];

@@ -35,9 +35,11 @@ export function liveLines(run: LiveRun, columns: number, style: Style): string[]
   const means = steps.map(({ reward }) => reward.mean);
   const last = steps.at(-1);
   const active = alerts.filter((alert) => alert.active);
+  const now = last === undefined ? 'no step yet' : stepText(last);
+  const bars = sparkline(means, Math.max(1, Math.min(60, columns - textWidth(now) - 2)));
   return [
     style('bold', cut(`${title === undefined ? id : `${id} · ${title}`} · ${countText(rollouts)} rollouts`)),
-    `${sparkline(means, Math.min(60, columns - 24))}  ${last === undefined ? 'no step yet' : stepText(last)}`,
+    fitText(`${bars}  ${now}`, columns),
     ...(active.length === 0 ? [style('dim', 'no alert is active')] : []),
     ...active.map((alert) => style('red', cut(`${alert.rule} ${alertTime(alert)}: ${alert.message}`))),
     ...answers.map((rollout) => {

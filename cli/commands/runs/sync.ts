@@ -125,7 +125,8 @@ async function run(flags: Flags): Promise<number> {
     stop();
     await tracker.close();
   }
-  screen.message(`${run} is in the ${to} project ${progress.project} up to step ${progress.next_step - 1}`, 'bold');
+  const logged = `is in the ${to} project ${progress.project} up to step ${progress.next_step - 1}`;
+  screen.message(`${run} ${progress.next_step === 0 ? 'has no step to log' : logged}`, 'bold');
   return EXIT_OK;
 }
 

@@ -24,12 +24,16 @@ export function startPython(command: readonly string[], needs: string) {
     env: { ...process.env, PYTHONPATH: path },
     stdio: ['pipe', 'pipe', process.stderr],
   });
+  // A process that ends early says why in its exit code, not in a broken pipe.
+  child.stdin.on('error', () => undefined);
   const ended = once(child, 'close').catch((error: unknown) => {
     throw new RunError(
       `cannot start python3: ${messageOf(error)}`,
       `Install Python 3.9 or later, and then: python3 -m pip install ${needs}`,
     );
   });
+  // Whoever waits for the end learns of the failure, maybe later than it happens.
+  ended.catch(() => undefined);
   return { child, ended };
 }
 

@@ -44,6 +44,8 @@ test('a view has rewards, alerts and answers with coloured claims, and nothing t
   ]);
   expect(liveLines({ ...RUN, alerts: [ALERT] }, 40, tagged)[2]).toMatch(/^<red>no_signal .*…<\/>$/u);
   expect(liveLines(RUN, 22, tagged).at(-1)).toBe('6.50  <green>It is deep.</> <red>It…</>');
+  const long = { ...RUN, steps: Array.from({ length: 80 }, () => STEP) };
+  for (const columns of [20, 79, 100]) expect(liveLines(long, columns, tagged)[1]?.length).toBeLessThanOrEqual(columns);
 });
 
 test('a line tells of each step that changed and of each alert that became active, once', () => {

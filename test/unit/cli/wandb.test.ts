@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { StepFigures } from '../../../cli/commands/runs/figures.ts';
 import { openPython } from '../../../cli/commands/runs/sync.ts';
@@ -106,6 +107,10 @@ test('runs sync hands over a step with its answers, and waits until the tracker 
   await expect(locked.log({ step: 3, figures: [], samples: [] })).rejects.toThrow(
     new RunError('wandb has not logged the run: python3 ended with 1'),
   );
+  // More than a pipe holds, to a process that ends.
+  const large = openPython('wandb', { id: 'id', project: 'locked', next_step: 0 }, 'a.run');
+  const long = { ...sample, html: 'x'.repeat(2_000_000) };
+  await expect(large.log({ step: 3, figures: [], samples: [long] })).rejects.toThrow('wandb has not logged the run');
 });
 
 test('a failure of Python, with most steps unread, is an error', async () => {
@@ -123,6 +128,11 @@ test('without Python the error says what to install', async () => {
     message: expect.stringMatching(/^cannot start python3: /u),
     hint: expect.stringContaining('python3 -m pip install wandb'),
   });
+  const tracker = openPython('wandb', { id: 'id', project: 'project', next_step: 0 }, 'a.run');
+  // It may fail long before somebody waits for it.
+  await setImmediate();
+  await setImmediate();
+  await expect(tracker.close()).rejects.toThrow('cannot start python3');
 });
 
 test('a printed line is what Python reads', () => {

@@ -39,6 +39,7 @@ describe('a finding names the criterion, and the other one', () => {
     ['Says when it was measured and who measured it', true],
     ['Names the source of the river and also gives its length', true],
     ['Names Florey and Chain', false],
+    ['Lists the cost and dates', false],
     ['Explains that cases were searched for and the people around them vaccinated', false],
     ['States that she shared the prize for research on radioactivity and polonium', false],
     ['Says which of the two is longer', false],
