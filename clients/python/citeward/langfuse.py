@@ -6,7 +6,8 @@ Langfuse's own variables apply: ``LANGFUSE_PUBLIC_KEY``, ``LANGFUSE_SECRET_KEY``
 rollout gives the score ``citeward/reward`` and one for each component, such as ``citeward/rubric``, on its trace: the
 ``sample`` of its place, if that is the id of a trace (32 hexadecimal digits), else the trace with the id
 ``Langfuse.create_trace_id(seed="RUN/STEP/GROUP/SAMPLE")``. An unscored rollout gives none. Ids and times of scores
-follow from the run, so sending it again changes nothing.
+follow from the run, so sending it again changes nothing. It deletes nothing either: a score that was sent stays when a
+later attempt is unscored.
 
 Contract: langfuse 5.0, ``Langfuse().api.scores.create``, which says what was accepted.
 """
@@ -41,11 +42,13 @@ def latest_rollouts(lines: Iterable[str]) -> Iterator[Rollout]:
     """
     before: Rollout | None = None
     count, ended = 0, None
-    for line in lines:
+    for number, line in enumerate(lines, 1):
         try:
             read = json.loads(line)
         except ValueError:
-            raise Incomplete(f"line {count + 1} of the rollouts is no JSON") from None
+            raise Incomplete(f"line {number} is no JSON") from None
+        if not isinstance(read, dict):
+            raise Incomplete(f"line {number} is no JSON object")
         if "end" in read:
             ended = read["end"]["rollouts"]
         if "rollout" not in read:
@@ -120,8 +123,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         while batch := list(itertools.islice(waiting, _BATCH)):
             reply = client.api.scores.create(request=batch)
-            counts["rejected"] += getattr(reply, "rejected", 0)
-            for error in getattr(reply, "errors", ())[:1]:
+            counts["rejected"] += getattr(reply, "rejected", None) or 0
+            for error in (getattr(reply, "errors", None) or ())[:1]:
                 sys.stderr.write(f"Langfuse rejected a score: {error.message}\n")
     except refusal as error:
         return _failed(f"Langfuse answered {error.status_code}: {error.body}")

@@ -49,9 +49,14 @@ class CitewardEnvironment(Environment):  # type: ignore[misc]
         self._id: str | None = None
         self._episode: Episode | None = None
         self._is_over = True
+        #: The action of the turn that is not played to its end, and the tool's answer to it.
+        self._turn: tuple[str, str | None] | None = None
 
     def respond(self, action: str) -> str | None:
-        """Returns the tool's answer to an action; ``None`` = the action is the final answer."""
+        """Returns the tool's answer to an action; ``None`` = the action is the final answer.
+
+        It is called once for a turn, also if the turn was not scored and is sent again.
+        """
         return None
 
     def reset(
@@ -61,18 +66,20 @@ class CitewardEnvironment(Environment):  # type: ignore[misc]
 
         Args:
             seed: not used.
-            max_turns: the turn that ends the episode at the latest.
+            max_turns: the turn that ends the episode at the latest, 1 or more.
             fields: the row, as for ``POST /v1/score``; others are ignored.
 
         Raises:
-            BadRequest: the row is malformed, or has no question.
+            BadRequest: the row is malformed, or has no question; ``max_turns`` is no such number.
         """
+        if type(max_turns) is not int or max_turns < 1:
+            raise BadRequest(f"reset: max_turns: expected a whole number of 1 or more, got {max_turns!r}")
         row = row_of(fields, "")
         if "question" not in row:
             raise BadRequest("reset: the row has no question")
         self._id = episode_id or uuid.uuid4().hex
         self._episode = Episode(row, max_turns, _WITHOUT_PLACE)
-        self._is_over = False
+        self._is_over, self._turn = False, None
         return CitewardObservation(text=str(row["question"]))
 
     def step(self, action: CitewardAction, timeout_s: float | None = None, **_: Any) -> CitewardObservation:
@@ -84,8 +91,11 @@ class CitewardEnvironment(Environment):  # type: ignore[misc]
         """
         if self._episode is None or self._is_over:
             raise BadRequest("step: there is no episode, or it has ended; call reset with a row")
-        feedback = self.respond(action.text)
+        if self._turn is None or self._turn[0] != action.text:
+            self._turn = (action.text, self.respond(action.text))
+        feedback = self._turn[1]
         score = self._episode.play(action.text, feedback)
+        self._turn = None
         if score is None:
             return CitewardObservation(text=feedback)
         self._is_over = True

@@ -111,7 +111,7 @@ def _cells(samples: Sequence[Sample], html: Any) -> list[list[Any]]:
 
 
 def _html_cells(sample: Sample) -> str:
-    texts = [_escaped(str(sample[name])) for name in COLUMNS[:-1]]
+    texts = ["" if sample[name] is None else _escaped(str(sample[name])) for name in COLUMNS[:-1]]
     return "".join(f"<td>{text}</td>" for text in [*texts, sample["html"]])
 
 

@@ -93,10 +93,12 @@ class Langfuse(unittest.TestCase):
         code, said = self.main(run_file(rollout("1", 1)), rejected)
         self.assertEqual(code, 1)
         self.assertRegex(said, "(?s)no such config.*1 scores rejected")
+        code, said = self.main(run_file(rollout("1", 1)), SimpleNamespace(accepted=1, rejected=1, errors=None))
+        self.assertEqual((code, said.count("1 scores rejected")), (1, 1))
         self.assertEqual(self.main(run_file(rollout("1", 1)), ApiError())[0], 1)
 
     def test_a_file_that_is_cut_off_is_said(self) -> None:
-        for lines in (run_file(rollout("1", 1), end=2), run_file(rollout("1", 1))[:-60], "[run 'r' is unknown]"):
+        for lines in (run_file(rollout("1", 1), end=2), run_file(rollout("1", 1))[:-60], "[run 'r' is unknown]", "5\n"):
             code, said = self.main(lines)
             self.assertEqual(code, 1)
             self.assertIn("Export it again", said)

@@ -27,10 +27,18 @@ def environment(tools: bool = False) -> Any:
     with modules(openenv__core__env_server__interfaces=interfaces, openenv__core__env_server__types=types):
         module = importlib.import_module("citeward.openenv_env")
         sys.modules.pop("citeward.openenv_env")
-    made = type(
-        "Search", (module.CitewardEnvironment,), {"respond": lambda _, action: "found" if "search" in action else None}
-    )
-    return (made if tools else module.CitewardEnvironment)()
+    class Search(module.CitewardEnvironment):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.searches: list[str] = []
+
+        def respond(self, action: str) -> str | None:
+            if "search" not in action:
+                return None
+            self.searches.append(action)
+            return "found"
+
+    return (Search if tools else module.CitewardEnvironment)()
 
 
 class OpenEnv(unittest.TestCase):
@@ -73,6 +81,22 @@ class OpenEnv(unittest.TestCase):
         lost, found = self.play(made, "a", "a", answers=(refusal, scored(6.5)))
         self.assertIsInstance(lost, Unscored)
         self.assertEqual((found.reward, made.state.step_count), (6.5, 1))
+
+    def test_a_step_that_is_sent_again_does_not_search_again(self) -> None:
+        made = environment(tools=True)
+        made.reset(question="q", max_turns=2)
+        refusal = problem(503, "judge_refusal", retryable=False)
+        _, lost, found = self.play(made, "search 1", "search 2", "search 2", answers=(refusal, scored(6.5)))
+        self.assertIsInstance(lost, Unscored)
+        self.assertEqual((found.reward, made.searches), (6.5, ["search 1", "search 2"]))
+        made.reset(question="q", max_turns=2)
+        self.play(made, "search 2", "a")
+        self.assertEqual(made.searches[2:], ["search 2"])
+
+    def test_max_turns_of_a_client_is_a_count(self) -> None:
+        for max_turns in (0, -1, 2.5, "8", True, None):
+            with self.subTest(max_turns), self.assertRaisesRegex(BadRequest, "max_turns: expected a whole number"):
+                environment().reset(question="q", max_turns=max_turns)
 
     def test_an_episode_begins_with_a_row_and_ends_once(self) -> None:
         made = environment()

@@ -78,6 +78,13 @@ class Sync(unittest.TestCase):
             self.assertIn("<td>How &lt;deep>?</td><td><mark>1,642 m</mark></td>", page)
             self.assertEqual(path, "citeward_samples/step_000003.html")
 
+    def test_mlflow_shows_an_unscored_answer_without_a_reward(self) -> None:
+        module = Module([])
+        line = {"step": 3, "figures": {}, "samples": [{**SAMPLE, "reward": None}]}
+        self.main("mlflow", module, json.dumps(line) + "\n")
+        [page] = [call[1] for call in module.calls if call[0] == "log_text"]
+        self.assertIn("<td>g</td><td>0</td><td></td><td>How", page)
+
     def test_trackio_gets_the_step(self) -> None:
         module = Module([])
         self.main("trackio", module)
