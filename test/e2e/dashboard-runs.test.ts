@@ -324,14 +324,28 @@ describe('the list of runs', () => {
         await page.getByRole('link', { name: 'faulty' }).click();
         const title = `As seen at ${look.width} px`;
         await page.getByRole('button', { name: 'Title' }).click();
-        await page.getByLabel('One line').fill(title);
-        await page.getByRole('button', { name: 'Save' }).click();
+        const field = page.getByRole('textbox', { name: 'Title', exact: true });
+        await field.fill(title);
+        await field.press('Enter');
         await page.locator('.page-head').getByText(title).waitFor();
         await page.goBack();
         await page.getByLabel('Search').fill(title);
         await expect.poll(() => page.getByRole('rowheader').allTextContents()).toEqual([`faulty${title}`]);
       });
     }
+  });
+
+  it('says which runs have alerts that failed to load, not that they have none', async () => {
+    await recordWithoutSignal('alerts-lost', 0);
+    await deployment.onPage('#/batches', DESK, async ({ page, complaints }) => {
+      await page.route('**/v1/runs/alerts-lost/alerts*', (route) => route.abort());
+      await page.goto('/#/runs');
+      const row = page.getByRole('row').filter({ hasText: 'alerts-lost' });
+      await row.getByText('failed to load').waitFor();
+      await page.getByLabel('With active alerts').check();
+      await page.getByRole('status').filter({ hasText: 'the alerts of 1 run failed to load' }).waitFor();
+      expect(complaints.splice(0)).toEqual([expect.stringContaining('ERR_FAILED')]);
+    });
   });
 
   it('finds a run by its name, sorts, and loses one that is deleted after a confirmation', async () => {

@@ -48,8 +48,9 @@ function onPage(hash: string, look: Look, body: (visit: Visit) => Promise<void>)
 async function sendBatch(): Promise<string> {
   const good = requestOf(example('wrong-number'));
   const bodies = [good, { ...good, positive_rubrik: [] }, { ...good, judge: 'absent' }, { ...good, recipe: 'none' }];
+  // Ids as Python writes them: what is not ASCII is escaped.
   const lines = bodies.map((body, n) =>
-    JSON.stringify({ custom_id: `row-${n}`, method: 'POST', url: '/v1/score', body }),
+    JSON.stringify({ custom_id: `ligne-${n}-é`, method: 'POST', url: '/v1/score', body }).replace('-é', '-\\u00e9'),
   );
   const form = new FormData();
   form.set('purpose', 'batch');
@@ -322,7 +323,7 @@ describe('batches', () => {
       // One line of four succeeds, and the others cannot succeed unchanged.
       await page.getByText('completed, 3 failed').waitFor();
       const lowest = page.getByRole('region', { name: 'Lowest rewards' });
-      await lowest.getByRole('row').filter({ hasText: 'row-0' }).waitFor();
+      await lowest.getByRole('row').filter({ hasText: 'ligne-0-é' }).waitFor();
       await lowest.locator('.answer-row .claim').first().waitFor();
       await page.getByRole('img', { name: /^Distribution of the rewards, from/ }).waitFor();
       await page.getByText('mean reward').waitFor();
@@ -341,6 +342,22 @@ describe('batches', () => {
       const made = await api<{ request_counts: object }>(`/v1/batches/${id}`);
       expect(made.request_counts).toEqual({ total: 2, completed: 0, failed: 2 });
       await shoot(page, 'batch');
+    });
+  });
+
+  it('says that an answer is not in the input file, and that the answers are being loaded', async () => {
+    const { input_file_id } = await api<{ input_file_id: string }>(`/v1/batches/${batch}`);
+    await onPage('#/batches', DESK, async ({ page }) => {
+      const asked = Promise.withResolvers<void>();
+      await page.route(`**/v1/files/${input_file_id}/content`, async (route) => {
+        await asked.promise;
+        await route.fulfill({ body: '\n' });
+      });
+      await page.goto(`/#/batches/${batch}`);
+      const lowest = page.getByRole('region', { name: 'Lowest rewards' });
+      await lowest.getByRole('status').filter({ hasText: 'Loading the answers…' }).waitFor();
+      asked.resolve();
+      await lowest.getByText('The answer was not found in the input file.').waitFor();
     });
   });
 });

@@ -1,4 +1,5 @@
 /** Reads the output file of a batch: rewards, why some are missing, and the results with the lowest rewards. */
+import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { fileContentPath, openApi, type Reply } from '../api/call.ts';
 import { textLines } from '../api/text-lines.ts';
@@ -61,6 +62,9 @@ export async function loadResults(outputFile: string, signal: AbortSignal): Prom
 /** Results by their place in the list, with the rollout that was sent; those that the input file lacks are absent. */
 export type Answers = ReadonlyMap<ScoredResult, Pick<DetailedRollout, 'detail'>>;
 
+/** Ids that each writer of JSON writes as they are. Others may be escaped in a line, such as é as \\u00e9 by Python. */
+const WRITTEN_AS_IT_IS = /^[\w .,:;=@#+-]*$/;
+
 /** Reads the rollouts of some results from the input file. @throws DOMException (AbortError) when `signal` aborts. */
 export async function loadAnswers(
   inputFile: string,
@@ -70,13 +74,16 @@ export async function loadAnswers(
   const file = await openApi(fileContentPath(inputFile), { signal });
   if (!file.ok) return file;
   const answers = new Map<ScoredResult, Pick<DetailedRollout, 'detail'>>();
+  const ids = results.map(({ custom_id }) => (WRITTEN_AS_IT_IS.test(custom_id) ? `"${custom_id}"` : null));
   for await (const line of textLines(file.value)) {
     // Most lines are of other results: their id is compared before the line is parsed.
-    if (!results.some(({ custom_id }) => line.includes(JSON.stringify(custom_id)))) continue;
-    const { custom_id, body }: { custom_id: string; body: Readonly<Record<string, unknown>> } = JSON.parse(line);
+    if (!ids.some((id) => id === null || line.includes(id))) continue;
+    const request = parsedJson(line);
+    if (!isJsonObject(request) || !isJsonObject(request['body'])) continue;
     for (const result of results) {
-      if (result.custom_id !== custom_id) continue;
-      answers.set(result, { detail: { report: result.report, rollout: rolloutOf(body, result.member) } });
+      if (result.custom_id !== request['custom_id']) continue;
+      const rollout = rolloutOf(request['body'], result.member);
+      answers.set(result, { detail: { report: result.report, rollout } });
     }
     if (answers.size === results.length) break;
   }
@@ -84,7 +91,7 @@ export async function loadAnswers(
 }
 
 /** The rollout of a request: its body, or the shared fields of a group with those of one of its responses. */
-function rolloutOf(body: Readonly<Record<string, unknown>>, member: number | null): Readonly<Record<string, unknown>> {
+function rolloutOf(body: JsonObject, member: number | null): JsonObject {
   const { responses, ...shared } = body;
   if (member === null || !Array.isArray(responses)) return body;
   const response: unknown = responses[member];

@@ -1,5 +1,6 @@
 /** The rewards of a batch: their mean, their distribution, and the ten lowest with their answers. */
 import '../styles/runs.css';
+import { Fragment } from 'preact';
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { useLoading } from '../api/use-api.ts';
 import { Histogram } from '../charts/histogram.tsx';
@@ -60,7 +61,10 @@ function Worst({ batch, worst }: { batch: BatchReply; worst: readonly ScoredResu
     <section class="card" aria-label="Lowest rewards">
       <header class="card-head">
         <h2>Lowest rewards</h2>
-        {loaded.state === 'failed' && <span class="muted">the input file was not loaded, so there are no answers</span>}
+        <span class="muted" role="status">
+          {loaded.state === 'loading' && 'Loading the answers…'}
+          {loaded.state === 'failed' && 'the input file was not loaded, so there are no answers'}
+        </span>
       </header>
       <div class="scroll-x">
         <table class="list rollouts">
@@ -78,8 +82,8 @@ function Worst({ batch, worst }: { batch: BatchReply; worst: readonly ScoredResu
               const { custom_id, member, reward, report } = result;
               const answer = answers?.get(result);
               return (
-                <>
-                  <tr key={`${custom_id} ${member}`}>
+                <Fragment key={`${custom_id} ${member}`}>
+                  <tr>
                     <th scope="row" class="place-id">
                       {custom_id}
                       {member !== null && `, response ${member}`}
@@ -87,16 +91,20 @@ function Worst({ batch, worst }: { batch: BatchReply; worst: readonly ScoredResu
                     <td class="number">{columnText(reward)}</td>
                     <td>{'finding_counts' in report && <FindingChips counts={report.finding_counts} />}</td>
                   </tr>
-                  {answer !== undefined && (
+                  {answers !== null && (
                     <tr class="answer-row">
                       <td colSpan={3}>
-                        <div class="reading in-list is-short">
-                          <StoredAnswer rollout={answer} />
-                        </div>
+                        {answer === undefined ? (
+                          <span class="muted">The answer was not found in the input file.</span>
+                        ) : (
+                          <div class="reading in-list is-short">
+                            <StoredAnswer rollout={answer} />
+                          </div>
+                        )}
                       </td>
                     </tr>
                   )}
-                </>
+                </Fragment>
               );
             })}
           </tbody>

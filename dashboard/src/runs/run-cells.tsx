@@ -1,7 +1,7 @@
 /** Cells of the list of runs: recipe, judge, steps, mean reward over the steps, rollouts, active alerts. */
 import { useEffect, useRef } from 'preact/hooks';
 import { columnText, countText } from '../display/number-text.ts';
-import type { RunFigures } from './run-figures.ts';
+import { activeRules, type RunFigures } from './run-figures.ts';
 import { Sparkline } from './sparkline.tsx';
 
 type RunCellsProps = {
@@ -27,6 +27,7 @@ export function RunCells({ steps, figures, onSeen }: RunCellsProps) {
     return () => observer.disconnect();
   }, []);
   const known = figures === 'failed' ? null : figures;
+  const rules = activeRules(known);
   return (
     <>
       <td ref={cell}>{known?.recipe}</td>
@@ -44,10 +45,11 @@ export function RunCells({ steps, figures, onSeen }: RunCellsProps) {
       </td>
       <td class="number">{known === null ? '' : countText(known.rollouts)}</td>
       <td>
-        {known !== null && known.alerts === null && <span class="muted">not watched</span>}
-        {known?.alerts?.length === 0 && <span class="muted">none</span>}
+        {known?.alerts === 'too_large' && <span class="muted">not watched: a group is too large</span>}
+        {known?.alerts === 'failed' && <span class="muted">failed to load</span>}
+        {rules?.length === 0 && <span class="muted">none</span>}
         <span class="chips">
-          {known?.alerts?.map((rule) => (
+          {rules?.map((rule) => (
             <span key={rule} class="finding-chip is-warning">
               {rule.replaceAll('_', ' ')}
             </span>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isLexicalJudge } from '../../../src/lexical/index.ts';
 import type { RunAlertsReply } from '../../../src/wire/alerts.ts';
 import type { RunDetail } from '../../../src/wire/runs.ts';
-import { callApi, runPath } from '../api/call.ts';
+import { callApi, type Reply, runPath } from '../api/call.ts';
 import { alertsPath } from './alerts-card.tsx';
 import { type Judged, judgesIn, judgesPath } from './judged-by.tsx';
 
@@ -16,8 +16,8 @@ export type RunFigures = {
   /** Of all scored rollouts of these steps. */
   readonly mean: number | null;
   readonly rollouts: number;
-  /** Rules whose alerts are active; `null` = they cannot be computed, as for a group that is too large. */
-  readonly alerts: readonly string[] | null;
+  /** Rules whose alerts are active; `too_large` = a group has more rollouts than alerts can be computed for. */
+  readonly alerts: readonly string[] | 'too_large' | 'failed';
 };
 
 export type KnownFigures = ReadonlyMap<string, RunFigures | 'failed'>;
@@ -93,6 +93,17 @@ async function loadFigures(id: string, signal: AbortSignal): Promise<RunFigures 
     means: steps.map(({ reward }) => reward.mean),
     mean: scored === 0 ? null : sum / scored,
     rollouts,
-    alerts: alerts.ok ? alerts.value.alerts.filter(({ active }) => active).map(({ rule }) => rule) : null,
+    alerts: alertsIn(alerts),
   };
+}
+
+function alertsIn(reply: Reply<RunAlertsReply>): RunFigures['alerts'] {
+  if (reply.ok) return reply.value.alerts.filter(({ active }) => active).map(({ rule }) => rule);
+  const { failure } = reply;
+  return failure.kind === 'problem' && failure.problem.reason === 'run_group_too_large' ? 'too_large' : 'failed';
+}
+
+/** The rules whose alerts are active; `null` = they are not known. */
+export function activeRules(figures: RunFigures | null): readonly string[] | null {
+  return figures === null || typeof figures.alerts === 'string' ? null : figures.alerts;
 }

@@ -12,7 +12,7 @@ import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf, type Page } from '../navigation/route.ts';
 import { NATURAL } from './place.ts';
 import { RunCells } from './run-cells.tsx';
-import { type KnownFigures, type RunFigures, useRunFigures } from './run-figures.ts';
+import { activeRules, type KnownFigures, type RunFigures, useRunFigures } from './run-figures.ts';
 
 type RunPage = { readonly runs: readonly RunReply[]; readonly next: string | null };
 
@@ -56,9 +56,13 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
     if (needsAll) want(all.map(({ id }) => id));
   }, [needsAll, all.length]);
   const unknown = needsAll ? all.filter(({ id }) => !known.has(id)).length : 0;
+  const lost = all.filter(({ id }) => {
+    const figures = known.get(id);
+    return figures === 'failed' || figures?.alerts === 'failed';
+  }).length;
   const found = all.filter((run) => {
     const figures = figuresOf(known, run);
-    if (isAlerted && (figures?.alerts ?? []).length === 0) return false;
+    if (isAlerted && (activeRules(figures) ?? []).length === 0) return false;
     return [run.id, run.title, run.family, figures?.recipe, figures?.judge].join(' ').toLowerCase().includes(wanted);
   });
   const shown = inOrder(found, order, known);
@@ -92,6 +96,7 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
             {unknown > 0 && `Loading ${plural(unknown, 'run')}… `}
             {shown.length === all.length ? '' : `${shown.length} of ${plural(all.length, 'run')}`}
             {more.next === null ? '' : ' so far'}
+            {isAlerted && lost > 0 && `; the alerts of ${plural(lost, 'run')} failed to load`}
           </span>
         </div>
       )}
@@ -190,7 +195,7 @@ function inOrder(runs: readonly RunReply[], order: Order, known: KnownFigures): 
     case 'highest mean':
       return descending(({ mean }) => mean);
     case 'most alerts':
-      return descending(({ alerts }) => alerts?.length);
+      return descending((figures) => activeRules(figures)?.length);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Gives a run a title, which lists show beside its id. */
-import { useRef, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { MAX_RUN_TITLE_CHARS } from '../../../src/limits.ts';
 import type { RunReply } from '../../../src/wire/runs.ts';
 import { type CallFailure, callApi, runPath } from '../api/call.ts';
@@ -9,6 +9,7 @@ type TitleRunProps = { readonly run: string; readonly title: string | undefined;
 
 export function TitleRun({ run, title = '', onChange }: TitleRunProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
   const [typed, setTyped] = useState(title);
   const [failure, setFailure] = useState<CallFailure | null>(null);
   const save = async (): Promise<void> => {
@@ -21,6 +22,7 @@ export function TitleRun({ run, title = '', onChange }: TitleRunProps) {
   };
   const open = (): void => {
     setTyped(title);
+    setFailure(null);
     dialog.current?.showModal();
   };
   return (
@@ -28,26 +30,36 @@ export function TitleRun({ run, title = '', onChange }: TitleRunProps) {
       <button type="button" onClick={open}>
         Title
       </button>
-      <dialog ref={dialog} class="delete-run" aria-labelledby="title-run">
-        <h2 id="title-run">Title of {run}</h2>
-        <label class="field">
-          <span>One line; empty removes it</span>
-          <input
-            type="text"
-            maxLength={MAX_RUN_TITLE_CHARS}
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-        </label>
-        {failure !== null && <ProblemNotice failure={failure} retry={save} />}
-        <div class="actions">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
-          </button>
-          <button type="button" class="primary" onClick={save}>
-            Save
-          </button>
-        </div>
+      <dialog ref={dialog} class="settings" aria-labelledby="title-run">
+        <form
+          onSubmit={async (event) => {
+            event.preventDefault();
+            await save();
+          }}
+        >
+          <h2 id="title-run">Title of {run}</h2>
+          <div class="field">
+            <label for={`${id}-title`}>Title</label>
+            <input
+              id={`${id}-title`}
+              type="text"
+              maxLength={MAX_RUN_TITLE_CHARS}
+              aria-describedby={`${id}-hint`}
+              value={typed}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+            <small id={`${id}-hint`}>One line; empty removes it</small>
+          </div>
+          {failure !== null && <ProblemNotice failure={failure} retry={save} />}
+          <div class="actions">
+            <button type="button" onClick={() => dialog.current?.close()}>
+              Cancel
+            </button>
+            <button type="submit" class="primary">
+              Save
+            </button>
+          </div>
+        </form>
       </dialog>
     </>
   );
