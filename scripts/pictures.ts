@@ -1,7 +1,8 @@
 /**
  * `npm run pictures`: takes the pictures of the documentation from the real pages. It starts a Worker of its own,
- * scores the example of the README, trains the demo run that finds vacuous credit, and photographs both in Chromium, light and
- * dark. It also records the terminal of `npm run demo` as an SVG. `--output FOLDER` writes them elsewhere. A page that lacks what a picture shows ends the script.
+ * scores the example of the README, trains the demo run that finds vacuous credit, and photographs both in Chromium,
+ * light and dark. It also records the terminal of `npm run demo` as an SVG. `--output FOLDER` writes them elsewhere. A
+ * page that lacks what a picture shows ends the script.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

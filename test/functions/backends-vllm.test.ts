@@ -250,10 +250,13 @@ describe('the deadline', () => {
     });
     const transport: Transport = async () =>
       new Response(endless, { headers: { 'content-type': 'text/event-stream' } });
-    expect(await complete({}, transport)).toMatchObject({ ok: false, failure: { reason: 'judge_model_mismatch' } });
-    expect(cancelled).toBe(true);
-    expect(clear).toHaveBeenCalledTimes(1);
-    clear.mockRestore();
+    try {
+      expect(await complete({}, transport)).toMatchObject({ ok: false, failure: { reason: 'judge_model_mismatch' } });
+      expect(cancelled).toBe(true);
+      expect(clear).toHaveBeenCalledTimes(1);
+    } finally {
+      clear.mockRestore();
+    }
   });
 });
 

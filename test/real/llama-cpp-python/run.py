@@ -29,7 +29,8 @@ try:
             time.sleep(0.5)
     status, lost = scored("It has a length of 288 km.", "tiny-judge")
     assert status != 200 and lost["reason"].startswith("judge_") and lost.get("reward") is None, lost
-    command = ["node", ROOT / "gpu-backend/check/main.ts", "--url", SERVER, "--json", "--timeout", "10", "--limit", "60"]
+    limits = ["--timeout", "10", "--limit", "60"]
+    command = ["node", ROOT / "gpu-backend/check/main.ts", "--url", SERVER, "--json", *limits]
     ended = subprocess.run(command, capture_output=True, text=True)
     findings = {one["id"]: (one["outcome"], one["saw"]) for one in json.loads(ended.stdout)["findings"]}
     assert findings["health"] == ("not_reported", "HTTP 404"), findings

@@ -157,4 +157,5 @@ except Unscored as error:
     assert "judge_unreachable" in str(error), error
 else:
     raise AssertionError("a reward without a judge")
-print("agent and reward loop, manager and function: the reward, in a run, its credit by token; Unscored without a judge")
+seen = "agent and reward loop, manager and function: the reward, in a run, its credit by token"
+print(f"{seen}; Unscored without a judge")
