@@ -72,7 +72,7 @@ function printByFault(watched: readonly WatchedRun[]): void {
   }
   const healthy = watched.filter(({ run }) => run.wrong.length === 0);
   const alarmed = healthy.filter(({ falseAlarms }) => falseAlarms.length > 0).length;
-  console.log(`\n${alarmed} of ${healthy.length} runs without a fault had an alert`);
+  console.log(`\n${alarmed} of ${healthy.length} runs without a dated fault had an alert`);
 }
 
 function faultText({ what, until }: WrongSpan): string {

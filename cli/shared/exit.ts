@@ -5,7 +5,7 @@ export const EXIT_OK = 0;
 /** Some lines are invalid or not scored; the others are done. */
 export const EXIT_INCOMPLETE = 1;
 
-/** A watched run has an active alert, or a probe warns of the recipe. */
+/** A run has an alert, a probe warns of the recipe, or a rubric has a finding. */
 export const EXIT_ALERT = 3;
 
 /** A judge is below the minimum that the command line demands. */
