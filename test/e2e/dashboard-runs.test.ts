@@ -60,7 +60,6 @@ it('shows what canaries, audits and risks found, in words and over the steps', a
     expect(await card.locator('.alerts > li').count()).toBe(3);
     expect(await card.locator('li.is-active').count()).toBe(1);
     for (const name of ['Verdicts changed', 'Gap to the audit']) await card.getByRole('img', { name }).waitFor();
-    //AUD
     await shoot(page, 'judge-checks');
   });
 });
@@ -333,6 +332,22 @@ describe('the list of runs', () => {
         await expect.poll(() => page.getByRole('rowheader').allTextContents()).toEqual([`faulty${title}`]);
       });
     }
+  });
+
+  it('shows no failure of an earlier attempt when the dialog of the title is opened again', async () => {
+    await deployment.onPage(`#/runs/${RUN}`, DESK, async ({ page, complaints }) => {
+      await page.route(`**/v1/runs/${RUN}`, (route) => route.abort());
+      const dialog = page.getByRole('dialog', { name: /^Title of/ });
+      const open = page.getByRole('button', { name: 'Title', exact: true });
+      await open.click();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByRole('alert').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await open.click();
+      await dialog.getByRole('textbox').waitFor();
+      await expect.poll(() => dialog.getByRole('alert').count()).toBe(0);
+      expect(complaints.splice(0)).toEqual([expect.stringContaining('ERR_FAILED')]);
+    });
   });
 
   it('says which runs have alerts that failed to load, not that they have none', async () => {

@@ -1,4 +1,5 @@
 /** The alerts of a run: what each says, its figures, and the rollouts that show it; and the checks of its judge. */
+import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import {
   alertTime,
@@ -98,14 +99,14 @@ function AlertItem({ run, alert, sharedPaying }: AlertItemProps) {
         <p>
           Shown by{' '}
           {alert.rollouts.map(({ step, group, sample, reward, reference }, position) => (
-            <>
+            <Fragment key={`${step} ${group} ${sample}`}>
               {position > 0 && ', '}
               <a href={hrefOf('runs', run, String(step), group, sample)}>
                 group {group}, sample {sample}
               </a>
               {reward !== null &&
                 ` (${numberText(reward)}${reference === null ? '' : `; ${numberText(reference)} by the reference`})`}
-            </>
+            </Fragment>
           ))}
           . <a href={stepHref(run, String(alert.until))}>All answers of step {alert.until}</a>
         </p>
