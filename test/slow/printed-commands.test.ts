@@ -69,6 +69,7 @@ const NOT_RUN: readonly Exception[] = [
   { file: /serve/u, command: /^until grep /u, reason: 'waits for a server that stays' },
   { file: /alerts/u, command: /runs watch .*--every/u, reason: 'ends when an alert is active' },
   { file: /./u, command: /runs watch .*--live/u, reason: 'follows a run until Ctrl-C' },
+  { file: /./u, command: /runs sync (?!.*--once)/u, reason: 'follows a run until Ctrl-C' },
   {
     file: /./u,
     command: /^npm run redteam\b/u,
@@ -214,6 +215,7 @@ function filledIn(text: string, url: string): string {
     [/(?<= compare )FILE\.jsonl\b/gu, EXAMPLE_COMPARISONS],
     [/(?<= advantages )FILE\.jsonl\b/gu, EXAMPLE_STEP],
     [/(?<![$\w{])PRESET\b/gu, 'trl-gdpo'],
+    [/(?<= completion )SHELL\b/gu, 'bash'],
     [/(?<![$\w{])GRADER\.json\b/gu, 'examples/graders/grader.json'],
     [/(?<![$\w{])SAMPLES\.jsonl\b/gu, 'examples/graders/samples.jsonl'],
     [/(?<![$\w{])DATASET\.jsonl\b/gu, 'examples/training-rows.jsonl'],

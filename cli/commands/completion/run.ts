@@ -8,9 +8,10 @@ import { didYouMean } from '../../shared/suggest.ts';
 import { completionScript, SHELLS } from './script.ts';
 
 const syntax: CommandSyntax = {
-  usage: ['completion bash|zsh|fish'],
+  usage: ['completion SHELL'],
   flags: [],
   details: [
+    `SHELL: ${SHELLS.join(', ')}.`,
     'The script completes the installed command citeward (npm install --global). In bash and zsh, let the file',
     'that the shell reads at its start evaluate the script, in zsh after compinit. In fish, write the script to',
     '~/.config/fish/completions/citeward.fish.',
