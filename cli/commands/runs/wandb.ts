@@ -2,9 +2,10 @@
  * Logs the figures of a run's steps to W&B. W&B publishes no file format, so `python3` does it with the user's own
  * `wandb`: citeward.wandb of the Python client reads the steps from standard input.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RunError } from '../../shared/exit.ts';
 import { messageOf } from '../../shared/input.ts';
@@ -13,12 +14,18 @@ import type { StepFigures } from './figures.ts';
 /** The Python client of a clone; elsewhere the installed package is imported. */
 const PYTHON_CLIENT = resolve(import.meta.dirname, '../../../clients/python');
 
+/** Its process, and its end. Written out, because the compiler names the module of an inferred type without `node:`. */
+type StartedPython = {
+  readonly child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly ended: Promise<unknown>;
+};
+
 /**
  * Starts a module of the Python client. Its messages go to standard error.
  * @param command the module and its arguments. @param needs the package that it needs.
  * @returns the process, and a promise that rejects with a RunError if python3 cannot be started.
  */
-export function startPython(command: readonly string[], needs: string) {
+export function startPython(command: readonly string[], needs: string): StartedPython {
   const path = [PYTHON_CLIENT, process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter);
   const child = spawn('python3', ['-m', ...command], {
     env: { ...process.env, PYTHONPATH: path },
