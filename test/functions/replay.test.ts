@@ -134,7 +134,9 @@ describe('replay of what was observed', () => {
     const rewardsUnder = async (set: object) => {
       const lines = await replayed('weights', { recipe: { set }, samples: true });
       expect(summaryOf(lines)).toMatchObject({ judge_calls: 0, figures: { gaps: {}, recorded: { equal: 3 } } });
-      return only(lines, 'sample').map(({ before, after }) => Math.sign((after.reward ?? 0) - (before.reward ?? 0)));
+      return only(lines, 'sample').map(({ before, after }) =>
+        before.reward === null || after.reward === null ? null : Math.sign(after.reward - before.reward),
+      );
     };
     expect(await rewardsUnder({ contradiction: 3 })).toEqual([-1, 0, 0]);
     expect(await rewardsUnder({ finding_penalty: { quotation_invented: 0.5 } })).toEqual([0, -1, 0]);

@@ -39,7 +39,7 @@ export function startPython(command: readonly string[], needs: string): StartedP
       `Install Python 3.9 or later, and then: python3 -m pip install ${needs}`,
     );
   });
-  // Whoever waits for the end learns of the failure, maybe later than it happens.
+  // The failure is for the caller, who may wait for it only later.
   ended.catch(() => undefined);
   return { child, ended };
 }
