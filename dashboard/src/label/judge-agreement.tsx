@@ -1,6 +1,6 @@
 /**
  * How far the final labels of a file agree with the built-in judge, and the rows that differ. Shown when every row has
- * a final label, so that nobody sees a verdict while rating. The browser judges; the file stays there.
+ * a final label: a rater sees no verdict before. The browser judges, so the file does not leave it.
  */
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import { labelRequest, levelOfVerdict } from '../../../src/labels/label-request.ts';

@@ -91,8 +91,8 @@ export const refinerRecipeSchema = z
     dropout: z
       .strictObject(leftOutFields)
       .describe(
-        "Leaves a share of a row's own criteria out, drawn anew at each step of a run for each group, whose samples share " +
-          'the draw; without run for each question. At least one pays. Absent = none.',
+        "Leaves out a share of a row's own criteria. All samples of a group at a step of a run share a draw; without step " +
+          'and group the question decides. At least one criterion pays. Absent = none.',
       )
       .exactOptional(),
     verification_reward: z.number().positive().max(REWARD_MAX).describe('Scale of the reward.'),
