@@ -1,0 +1,216 @@
+/**
+ * From the columns of a data set to the fields of a row: the columns of known tools, and the values that CSV, pandas and
+ * numpy write into cells.
+ */
+import { isJsonObject, type JsonObject, parsedJson } from '../../json.ts';
+import { scoreRequestSchema } from '../score.ts';
+
+/** Field to the path of its value in a record: a column, and the members and indexes below it. */
+export type ColumnMap = ReadonlyMap<string, readonly string[]>;
+
+/** The columns of the data sets of known tools, by field: the first that a file has is read. */
+const PRESETS = {
+  ragas: {
+    question: ['user_input', 'question', 'input'],
+    response: ['response', 'answer', 'output'],
+    sources: ['retrieved_contexts', 'contexts', 'context'],
+    reference: ['reference', 'ground_truth'],
+  },
+  trl: {
+    question: ['prompt.0.content', 'prompt', 'question', 'input'],
+    response: ['completion.0.content', 'completion', 'response', 'output'],
+    sources: ['sources', 'contexts', 'context'],
+    reference: ['ground_truth', 'solution', 'answer', 'reference'],
+  },
+  verl: {
+    question: ['extra_info.question', 'prompt.0.content', 'question'],
+    response: ['response', 'output', 'completion'],
+    sources: ['extra_info.sources', 'sources', 'contexts'],
+    reference: ['reward_model.ground_truth', 'ground_truth'],
+  },
+} as const satisfies Record<string, Record<string, readonly string[]>>;
+
+/** Names of `--map` for the columns of known tools. */
+export const MAP_PRESETS = ['ragas', 'trl', 'verl'] as const;
+
+export type MapPreset = (typeof MAP_PRESETS)[number];
+
+export function isPreset(name: string): name is MapPreset {
+  return MAP_PRESETS.some((preset) => preset === name);
+}
+
+/** All columns that a preset reads. */
+export const PRESET_COLUMNS: Readonly<Record<MapPreset, readonly string[]>> = {
+  ragas: [...new Set(Object.values(PRESETS.ragas).flat())],
+  trl: [...new Set(Object.values(PRESETS.trl).flat())],
+  verl: [...new Set(Object.values(PRESETS.verl).flat())],
+};
+
+/** The fields whose columns a record of the tool has, each with its column. */
+export function presetColumns(record: JsonObject, preset: MapPreset): (readonly [field: string, column: string])[] {
+  return Object.entries(PRESETS[preset]).flatMap(([field, columns]: [string, readonly string[]]) => {
+    const column = columns.find((path) => valueAt(record, path.split('.')) !== undefined);
+    return column === undefined ? [] : [[field, column] as const];
+  });
+}
+
+/** The map of the columns of a tool; `null` if the record has none of them. Columns that are named like fields stay. */
+export function presetMap(record: JsonObject, preset: MapPreset): ColumnMap | null {
+  const found = presetColumns(record, preset);
+  if (found.length === 0) return null;
+  const own = Object.keys(record).filter((name) => ROW_FIELDS.has(name) && !found.some(([field]) => field === name));
+  return new Map(
+    [...found, ...own.map((name) => [name, name] as const)].map(([field, path]) => [field, path.split('.')]),
+  );
+}
+
+/** The tool of which a record has the most columns, an answer among them; `null` = none. */
+export function bestPreset(record: JsonObject): MapPreset | null {
+  const [best] = MAP_PRESETS.map((preset) => ({ preset, columns: presetColumns(record, preset) })).toSorted(
+    (one, other) => other.columns.length - one.columns.length,
+  );
+  return best?.columns.some(([field]) => field === 'response') === true ? best.preset : null;
+}
+
+/** Fields of which rows of answers have one. */
+export const ANSWERS = ['response', 'messages', 'cited_answer'];
+
+export function mapped(record: JsonObject, map: ColumnMap): JsonObject {
+  const found = [...map].map(([field, path]) => [field, valueAt(record, path)] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** Columns may hold the JSON text of a value, which the path goes on into. */
+function valueAt(record: JsonObject, path: readonly string[]): unknown {
+  let value: unknown = record;
+  for (const name of path) {
+    const whole = typeof value === 'string' ? jsonIn(value) : value;
+    if (Array.isArray(whole)) value = whole[Number(name)];
+    else if (isJsonObject(whole) && Object.hasOwn(whole, name)) value = whole[name];
+    else return undefined;
+  }
+  return value;
+}
+
+const LABELS = ['id', 'note'];
+
+/** Fields that a row may have. */
+export const ROW_FIELDS: ReadonlySet<string> = new Set([...LABELS, ...Object.keys(scoreRequestSchema.shape)]);
+
+/** Fields whose value may be any text. */
+const MAYBE_TEXT: ReadonlySet<string> = new Set([
+  ...LABELS,
+  ...Object.entries(scoreRequestSchema.shape).flatMap(([name, schema]) =>
+    schema.safeParse('x').success ? [name] : [],
+  ),
+]);
+
+/** Those that take no other value, such as an object or a list. Text of other fields is read as JSON if it is JSON. */
+const TEXT_FIELDS: ReadonlySet<string> = new Set([
+  ...LABELS,
+  // The column of trainers' data sets, for `rubrics convert`: the JSON text itself is kept.
+  'ground_truth',
+  ...Object.entries(scoreRequestSchema.shape).flatMap(([name, schema]) =>
+    MAYBE_TEXT.has(name) && [{}, ['x'], [{}]].every((other) => !schema.safeParse(other).success) ? [name] : [],
+  ),
+]);
+
+/** What pandas writes for no value, where a text is none. */
+const NO_VALUE = /^\s*(?:nan|none|null|<na>)\s*$/i;
+/** Names that pandas gives to the column of its index. */
+const INDEX_COLUMNS = ['', 'Unnamed: 0'];
+
+/** Reads the cells of a record as field values. An empty cell is an absent field; an empty `response` is empty text. */
+export function fieldsOf(record: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(record)
+      .filter(([name, cell]) => (cell !== '' || name === 'response') && cell !== null && !INDEX_COLUMNS.includes(name))
+      .filter(([name, cell]) => typeof cell !== 'string' || isText(name) || !NO_VALUE.test(cell))
+      .map(([name, cell]) => [name, fieldValue(name, cell)]),
+  );
+}
+
+function isText(field: string): boolean {
+  return TEXT_FIELDS.has(field) || MAYBE_TEXT.has(field);
+}
+
+function fieldValue(field: string, cell: unknown): unknown {
+  // A column of answers may be numeric, and the answer is compared as text.
+  if (TEXT_FIELDS.has(field)) return typeof cell === 'number' ? String(cell) : cell;
+  if (typeof cell !== 'string') return cell;
+  const json = jsonIn(cell);
+  const value = typeof json === 'string' ? (pythonValue(json) ?? json) : json;
+  // A text that is a number or a constant is a text where one is possible.
+  return typeof value === 'object' || !MAYBE_TEXT.has(field) ? value : cell;
+}
+
+/** A word of Python or numpy outside texts: a constant, a number, or what surrounds an array. */
+const WORD = /[\w.+-]+[(=]?/y;
+const CONSTANTS: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['None', 'null'],
+    ['nan', 'null'],
+    ['True', 'true'],
+    ['False', 'false'],
+  ] as const),
+  ...([
+    ['array(', ''],
+    ['dtype=', ''],
+    ['object', ''],
+  ] as const),
+]);
+
+/**
+ * The value of a Python list or dictionary, as pandas and numpy print it into a cell: `['a', "b"]`, `['a' 'b']`,
+ * `[{'weight': 1.0, 'note': None}]`, `array(['a'], dtype=object)`; `undefined` = no such value. `\n` and `\t` are a
+ * line break and a tab; behind any other backslash the character is read as it is.
+ */
+function pythonValue(text: string): unknown {
+  if (!/^\s*(?:[[{]|array\()/.test(text)) return undefined;
+  const pieces: string[] = [];
+  const add = (value: string): void => {
+    // numpy writes no commas.
+    if (!',:[{'.includes(pieces.at(-1) ?? ',')) pieces.push(',');
+    pieces.push(value);
+  };
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (' \n\r\t)'.includes(character)) continue;
+    if (character === "'" || character === '"') {
+      const quoted: string[] = [];
+      for (at++; at < text.length && text.charAt(at) !== character; at++) {
+        quoted.push(text.charAt(at) === '\\' ? unescaped(text.charAt(++at)) : text.charAt(at));
+      }
+      add(JSON.stringify(quoted.join('')));
+    } else if ('[{'.includes(character)) add(character);
+    else if (character === ',' ? !isTrailing(text, at) : ':]}'.includes(character)) {
+      pieces.push(character);
+    } else if (character !== ',') {
+      WORD.lastIndex = at;
+      const word = WORD.exec(text)?.[0];
+      if (word === undefined) return undefined;
+      const value = CONSTANTS.get(word) ?? word;
+      if (value !== '') add(value);
+      at += word.length - 1;
+    }
+  }
+  return parsedJson(pieces.join(''));
+}
+
+/** Whether no value follows a comma. */
+function isTrailing(text: string, at: number): boolean {
+  TRAILING.lastIndex = at;
+  return TRAILING.test(text);
+}
+
+const TRAILING = /,\s*(?:dtype|[\]}])/y;
+
+function unescaped(character: string): string {
+  return character === 'n' ? '\n' : character === 't' ? '\t' : character;
+}
+
+/** The value of a JSON text; any other text stays as it is. */
+function jsonIn(text: string): unknown {
+  if (!/^\s*([[{]|-?\d|true\s*$|false\s*$)/.test(text)) return text;
+  return parsedJson(text) ?? text;
+}
