@@ -7,7 +7,7 @@
 import { resolve } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
-import { ensureDashboard, hasDashboard, placeApiDocument } from './scripts/build-dashboard.ts';
+import { ensureDashboard, hasDashboard, placeDocuments } from './scripts/build-dashboard.ts';
 import { bundledSources } from './scripts/bundled-sources.ts';
 
 /**
@@ -74,7 +74,7 @@ const inFunctions = {
 };
 
 // workerd takes no Worker whose assets are missing.
-if (hasDashboard()) await placeApiDocument();
+if (hasDashboard()) await placeDocuments();
 else await ensureDashboard();
 
 // Repeats or varies the suites `fuzz-*` and all property tests, which draw `fuzzRuns` cases each.

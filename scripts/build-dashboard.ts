@@ -1,7 +1,7 @@
 /**
  * `node scripts/build-dashboard.ts`: bundles dashboard/ into dist/dashboard, which is served at `/`, and puts the OpenAPI
- * document there: in the bundle of the Worker it would be a seventh of it. Skips what is current. Several processes may
- * call it at the same time, while Workers serve the old files.
+ * document and the description of the recipes there: in the bundle of the Worker they would be a seventh of it. Skips
+ * what is current. Several processes may call it at the same time, while Workers serve the old files.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,20 +29,24 @@ const OWN_INPUTS = [
 export async function ensureDashboard(): Promise<boolean> {
   const build = !isCurrent();
   if (build) await buildDashboard();
-  await placeApiDocument();
+  await placeDocuments();
   return build;
 }
 
-const API_DOCUMENT = 'openapi.json';
-const servedDocument = resolve(output, API_DOCUMENT);
-/** Digest of the sources of the served document. */
-const documentStamp = resolve(root, 'dist/openapi.sha256');
+/** Files that the Worker serves beside the dashboard, by name. */
+const DOCUMENTS: Readonly<Record<string, () => Promise<unknown>>> = {
+  'openapi.json': buildApiDocument,
+  'recipes.json': buildRecipes,
+};
+/** Digest of the sources of the served documents. */
+const documentStamp = resolve(root, 'dist/documents.sha256');
 
-/** Makes the OpenAPI document in the folder that is served, if its sources have changed. */
-export async function placeApiDocument(): Promise<void> {
-  const sources = digestOfSchemas();
-  if (isDocumentOf(sources)) return;
-  writeWhole(servedDocument, JSON.stringify(await buildApiDocument()));
+/** Makes the documents in the folder that is served, if their sources have changed. */
+export async function placeDocuments(): Promise<void> {
+  const sources = digestOfSources();
+  if (isDocumentsOf(sources)) return;
+  for (const [name, build] of Object.entries(DOCUMENTS))
+    writeWhole(resolve(output, name), JSON.stringify(await build()));
   writeWhole(documentStamp, sources);
 }
 
@@ -54,12 +58,19 @@ export async function buildApiDocument(): Promise<Readonly<Record<string, unknow
   return buildOpenApi(String(version));
 }
 
-function isDocumentOf(sources: string): boolean {
-  return existsSync(servedDocument) && existsSync(documentStamp) && readFileSync(documentStamp, 'utf8') === sources;
+/** The reply of `GET /v1/recipes`. */
+async function buildRecipes(): Promise<unknown> {
+  const { describeRecipes } = await import('../src/families/catalogue.ts');
+  return { recipes: await describeRecipes() };
 }
 
-/** Digest of all that the document is made from: any file of src/ may hold a schema. */
-function digestOfSchemas(): string {
+function isDocumentsOf(sources: string): boolean {
+  if (!existsSync(documentStamp) || readFileSync(documentStamp, 'utf8') !== sources) return false;
+  return Object.keys(DOCUMENTS).every((name) => existsSync(resolve(output, name)));
+}
+
+/** Digest of all that the documents are made from: any file of src/ may hold a schema. */
+function digestOfSources(): string {
   const names = readdirSync(resolve(root, 'src'), { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => /\.(?:ts|json)$/u.test(name)).map((name) => `src/${name}`);
   const hash = createHash('sha256');
@@ -120,7 +131,10 @@ async function buildDashboard(): Promise<void> {
   inputs.delete('');
   for (const file of publicFiles()) contents.set(relative('dashboard/public', file), readFileSync(resolve(root, file)));
 
-  contents.set(API_DOCUMENT, existsSync(servedDocument) ? readFileSync(servedDocument) : '');
+  for (const name of Object.keys(DOCUMENTS)) {
+    const served = resolve(output, name);
+    contents.set(name, existsSync(served) ? readFileSync(served) : '');
+  }
   write(contents);
   const digests = [...inputs].sort().map((file) => [file, digestOf(file) ?? '']);
   const stamp: Stamp = { inputs: Object.fromEntries(digests), files: [...contents.keys()].sort() };

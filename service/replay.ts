@@ -27,7 +27,8 @@ import {
 import { ReplayedRubrics } from '../src/runs/replay-rubrics.ts';
 import { findStepProblems, StepRefused } from '../src/runs/replay-step.ts';
 import { type LedgerRow, visitOfPlace } from '../src/runs/row.ts';
-import type { ReplayLine, ReplayRequest } from '../src/wire/replay.ts';
+import type { ReplayRequest } from '../src/wire/replay.ts';
+import type { ReplayLine } from '../src/wire/replay-reply.ts';
 import { chooseJudge } from './backends/configured.ts';
 import { RequestError, type RequestFailure } from './failures.ts';
 import type { DetailPlace } from './ledger-port.ts';

@@ -5,7 +5,8 @@
 
 import { parsedJson } from '../../src/json.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
-import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/wire/replay.ts';
+import type { ReplayInput } from '../../src/wire/replay.ts';
+import { type ReplayLine, replayLineSchema } from '../../src/wire/replay-reply.ts';
 import type { Connection } from './connection.ts';
 import type { ClientFailure, Reply } from './reply.ts';
 import { routePath } from './route-path.ts';

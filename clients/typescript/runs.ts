@@ -9,7 +9,7 @@ import {
   type RunAlertsReply,
   recordedCheckSchema,
   runAlertsSchema,
-} from '../../src/wire/alerts.ts';
+} from '../../src/wire/alerts-reply.ts';
 import {
   type RunDetail,
   type RunReply,

@@ -1,7 +1,7 @@
 /** Webhook endpoints of a project. */
 
 import type * as z from 'zod';
-import { deletedEndpointSchema, endpointsSchema } from '../../src/wire/webhooks.ts';
+import { deletedEndpointSchema, endpointsSchema } from '../../src/wire/webhooks-reply.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
 import { routePath } from './route-path.ts';

@@ -7,7 +7,7 @@ import { withDeadline } from '../../lib/model-servers/calls/deadline.ts';
 import { retryAfterSeconds } from '../../lib/model-servers/calls/transport.ts';
 import { traceHeaders } from '../../service/trace-context.ts';
 import { readEndpointUrl } from '../../src/wire/webhook-url.ts';
-import type { ATTEMPT_REASONS } from '../../src/wire/webhooks.ts';
+import type { ATTEMPT_REASONS } from '../../src/wire/webhooks-reply.ts';
 import { signatureHeader } from './signature.ts';
 
 /** A receiver has this long for its whole reply. */

@@ -2,17 +2,16 @@
  * Messages between the Worker's isolates and the Durable Object of an endpoint. They carry a version, because the two
  * may run different code during a deployment: an object refuses an unknown version, and the caller retries.
  */
+import type { DeliveryState, EndpointChange } from '../../src/wire/webhooks.ts';
 import type {
   AcceptedJob,
   DeliveriesReply,
   DeliveryDetail,
-  DeliveryState,
   Endpoint,
-  EndpointChange,
   EndpointTest,
   EndpointWithSecret,
   JobReply,
-} from '../../src/wire/webhooks.ts';
+} from '../../src/wire/webhooks-reply.ts';
 
 export const WEBHOOK_MESSAGE_VERSION = 1;
 

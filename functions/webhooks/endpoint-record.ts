@@ -4,7 +4,8 @@
 
 import { newId } from '../../service/ids.ts';
 import { MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
-import type { Endpoint, EndpointChange } from '../../src/wire/webhooks.ts';
+import type { EndpointChange } from '../../src/wire/webhooks.ts';
+import type { Endpoint } from '../../src/wire/webhooks-reply.ts';
 import { decryptSecret, encryptSecret, isCurrentForm, type SecretKey, type StoredSecret } from '../secret-keys.ts';
 import { addTextColumn } from './added-column.ts';
 import { type RegisterMessage, timeText } from './endpoint-messages.ts';

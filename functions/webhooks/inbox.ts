@@ -5,7 +5,7 @@
  */
 
 import { newId } from '../../service/ids.ts';
-import type { AcceptedJob, JobStatus } from '../../src/wire/webhooks.ts';
+import type { AcceptedJob, JobStatus } from '../../src/wire/webhooks-reply.ts';
 import { addTextColumn } from './added-column.ts';
 import { JOB_BACKOFF, nextTry } from './backoff.ts';
 import { type JobDescription, type ReceiveMessage, timeText } from './endpoint-messages.ts';

@@ -5,7 +5,8 @@
 
 import { newId } from '../../service/ids.ts';
 import { currentTraceparent } from '../../service/trace-context.ts';
-import type { DeliveriesReply, DeliveryReply, DeliveryState } from '../../src/wire/webhooks.ts';
+import type { DeliveryState } from '../../src/wire/webhooks.ts';
+import type { DeliveriesReply, DeliveryReply } from '../../src/wire/webhooks-reply.ts';
 import { addTextColumn } from './added-column.ts';
 import type { Attempt } from './attempt.ts';
 import { DELIVERY_BACKOFF, nextTry } from './backoff.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { FAMILY_NAMES } from '../../src/families/composers.ts';
 import type { RewardRange } from '../../src/family/family.ts';
 import { namedCriteria } from '../../src/runs/rollout-counts.ts';
-import type { RunAlertsReply } from '../../src/wire/alerts.ts';
+import type { RunAlertsReply } from '../../src/wire/alerts-reply.ts';
 import type { Sample, Trained } from './training.ts';
 
 /** Steps whose answers are averaged at the begin and at the end; half of a shorter run. */

@@ -54,13 +54,9 @@ export type RecipeDescription = {
   readonly training: readonly TrainingDescription[];
 };
 
-/** Holds descriptions instead of a promise of them: in Workers one request must not wait for I/O that another began. */
-let catalogue: readonly RecipeDescription[] | null = null;
-
-/** Every named recipe, in the order of `RECIPE_NAMES`; computed once. */
-export async function describeRecipes(): Promise<readonly RecipeDescription[]> {
-  catalogue ??= await Promise.all(RECIPE_NAMES.map(describe));
-  return catalogue;
+/** Every named recipe, in the order of `RECIPE_NAMES`. The build writes the asset behind `GET /v1/recipes` with it. */
+export function describeRecipes(): Promise<readonly RecipeDescription[]> {
+  return Promise.all(RECIPE_NAMES.map(describe));
 }
 
 /**

@@ -2,7 +2,8 @@
  * Draws a sweep, or the steps of a run, as an SVG: one small line chart per figure, stacked, over common values. The SVG
  * contains no script and no external reference, and follows the light or dark color scheme of the page that shows it.
  */
-import type { ReplayFigures, SweepValue } from './replay-report.ts';
+import type { ReplayFigures } from './replay-report.ts';
+import type { SweepValue } from './sweep-value.ts';
 
 export type ChartPoint = { readonly value: SweepValue; readonly figures: ReplayFigures };
 

@@ -16,8 +16,8 @@ import { isJsonObject } from '../json.ts';
 import type { ReplayedRubricsInput } from '../rubrics/replayed-set.ts';
 import { type ChangedField, mayLeaveGaps, type RecipeValues, recipeChange } from './gaps.ts';
 import type { ReplayRule } from './replay-group.ts';
-import type { SweepValue } from './replay-report.ts';
 import type { Sweep } from './sweep.ts';
+import type { SweepValue } from './sweep-value.ts';
 
 /** Options of a replay. */
 type ReplayOptions = {

@@ -6,15 +6,11 @@ import * as z from 'zod';
 import { componentSchema, unscoredReasonSchema } from '../family/score.ts';
 import { JUDGED_QUESTIONS } from '../family/verdict-levels.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
-import { MAX_NAME_CHARS } from '../limits.ts';
 import { replayedRubricsSchema } from '../rubrics/replayed-set.ts';
+import { sweepValueSchema } from './sweep-value.ts';
 
 const countSchema = z.int().min(0);
 const stepSchema = z.int().min(0);
-
-/** A value that a sweep sets its field to. */
-export const sweepValueSchema = z.union([z.number(), z.boolean(), z.string().max(MAX_NAME_CHARS)]);
-export type SweepValue = z.infer<typeof sweepValueSchema>;
 
 const momentsShape = {
   scored: countSchema,

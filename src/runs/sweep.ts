@@ -5,9 +5,10 @@
 import { MAX_SWEEP_POINTS } from '../limits.ts';
 import { FiguresOfGroups } from './figures.ts';
 import { type PreparedGroup, type RecipesOfRun, replayPrepared } from './replay-group.ts';
-import type { ReplayFigures, SweepValue } from './replay-report.ts';
+import type { ReplayFigures } from './replay-report.ts';
 import { finishGroups } from './replay-step.ts';
 import { DifferentRewards } from './run-replay.ts';
+import type { SweepValue } from './sweep-value.ts';
 
 export type Sweep = { readonly field: string; readonly values: readonly SweepValue[] };
 

@@ -1,10 +1,9 @@
-/** `POST /v1/runs/{id}/replay`: the request, and the lines of its reply. */
+/** The request of `POST /v1/runs/{id}/replay`. */
 import * as z from 'zod';
 import { MAX_NAME_CHARS, MAX_REPLICATE, MAX_SAMPLE_SEED, MAX_SWEEP_POINTS } from '../limits.ts';
 import { replayedRubricsSchema } from '../rubrics/replayed-set.ts';
-import { replayReportLineSchema, sweepValueSchema } from '../runs/replay-report.ts';
+import { sweepValueSchema } from '../runs/sweep-value.ts';
 import { advantageProblems, groupAdvantagesSchema } from './groups.ts';
-import { problemSchema } from './problem.ts';
 import { recipeInputSchema } from './score.ts';
 
 const NO_RESPONSE_TOKENS =
@@ -94,12 +93,3 @@ function presetOf(options: z.infer<typeof groupAdvantagesSchema>): string | null
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 /** The request of `POST /v1/runs/{id}/replay`; defaults may be left out. */
 export type ReplayInput = z.input<typeof replayRequestSchema>;
-
-/** The lines of the reply. A replay that fails after its first line ends with `error` in place of `summary`. */
-export const replayLineSchema = z.discriminatedUnion('kind', [
-  ...replayReportLineSchema.options,
-  z.strictObject({ kind: z.literal('error'), problem: problemSchema }),
-]);
-
-export type ReplayLine = z.infer<typeof replayLineSchema>;
-export type ReplayLineOf<K extends ReplayLine['kind']> = Extract<ReplayLine, { kind: K }>;

@@ -81,7 +81,7 @@ it('asks for a key where the settings have one', async () => {
   expect((await score(url, EXAMPLE, key)).status).toBe(200);
   // SECURITY.md lists what answers without a key. Authentication runs before routing, so an unknown path asks for one.
   const statusOf = async (path: string, method = 'GET') => (await fetch(`${url}${path}`, { method })).status;
-  for (const path of ['/', '/favicon.svg', '/openapi.json', '/healthz'])
+  for (const path of ['/', '/favicon.svg', '/openapi.json', '/recipes.json', '/healthz'])
     expect([path, await statusOf(path)]).toEqual([path, 200]);
   const closed = DESCRIBED_ROUTES.filter(
     ({ path, scope }) => scope !== null && scope !== 'signed' && path !== '/openapi.json',

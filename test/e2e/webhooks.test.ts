@@ -15,7 +15,7 @@ import {
   endpointWithSecretSchema,
   jobSchema,
   scoreCompletedEventSchema,
-} from '../../src/wire/webhooks.ts';
+} from '../../src/wire/webhooks-reply.ts';
 
 const ROLLOUT = {
   question: 'How long is the Aare?',

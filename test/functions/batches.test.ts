@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, vi } from 'vitest';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
-import { endpointWithSecretSchema } from '../../src/wire/webhooks.ts';
+import { endpointWithSecretSchema } from '../../src/wire/webhooks-reply.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex } from './api.ts';
 import { batchRequest, ended, get, inputFile, line, linesOf, submit } from './batch-api.ts';
 import { sendTo } from './model-server.ts';

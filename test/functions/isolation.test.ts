@@ -12,7 +12,7 @@ import { batchSchema } from '../../src/wire/batches/batch.ts';
 import { fileSchema, uploadPartSchema, uploadSchema } from '../../src/wire/files.ts';
 import { DESCRIBED_ROUTES } from '../../src/wire/openapi/document.ts';
 import { createdKeySchema } from '../../src/wire/stored-keys.ts';
-import { acceptedJobSchema, deliveriesSchema, endpointWithSecretSchema } from '../../src/wire/webhooks.ts';
+import { acceptedJobSchema, deliveriesSchema, endpointWithSecretSchema } from '../../src/wire/webhooks-reply.ts';
 import { adapterPath, BODIES, type Trainer } from './adapters-trainers.ts';
 import { ORIGIN, ROLLOUT, send } from './api.ts';
 import { line, OVER } from './batch-api.ts';

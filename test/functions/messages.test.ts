@@ -1,7 +1,7 @@
 /** Conversations through the API: alone, in a group with one conversation a sample, refused with the path, and stored. */
 import { describe, expect, it } from 'vitest';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
-import { replayLineSchema } from '../../src/wire/replay.ts';
+import { replayLineSchema } from '../../src/wire/replay-reply.ts';
 import { post, ROLLOUT, score, send, TOOL_OUTPUT, wrongFields } from './api.ts';
 
 const { response, tool_output: _toolOutput, ...QUESTION } = ROLLOUT;

@@ -11,7 +11,7 @@ import bridge from '../../examples/request.json' with { type: 'json' };
 import { configuredBackends } from '../../service/backends/configured.ts';
 import { DESCRIBED_ROUTES, operationId, type Route, SCHEMAS } from '../../src/wire/openapi/document.ts';
 import { startedSchema } from '../../src/wire/rubrics.ts';
-import { deliveriesSchema } from '../../src/wire/webhooks.ts';
+import { deliveriesSchema } from '../../src/wire/webhooks-reply.ts';
 import { BODIES, GENRM_BODY } from './adapters-trainers.ts';
 import { callText, environmentOf, ran, serversOf } from './agent-servers.ts';
 import { ORIGIN, send } from './api.ts';

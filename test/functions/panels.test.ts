@@ -1,7 +1,8 @@
 /** Several judges through the API: votes, missing members, replays without a judge, and fallbacks of whole groups. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
-import { type ReplayInput, replayLineSchema } from '../../src/wire/replay.ts';
+import type { ReplayInput } from '../../src/wire/replay.ts';
+import { replayLineSchema } from '../../src/wire/replay-reply.ts';
 import { runDetailSchema } from '../../src/wire/runs.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
 import { asked, down, faithful, scoresCriteria, scriptedBackends, scripts } from './scripted-judges.ts';

@@ -13,13 +13,8 @@ import { incompletenessOf, rolloutCounts } from '../../src/runs/recorded-score.t
 import { replayLines } from '../../src/runs/replay-lines.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
-import {
-  type ReplayInput,
-  type ReplayLine,
-  type ReplayLineOf,
-  replayLineSchema,
-  replayRequestSchema,
-} from '../../src/wire/replay.ts';
+import { type ReplayInput, replayRequestSchema } from '../../src/wire/replay.ts';
+import { type ReplayLine, type ReplayLineOf, replayLineSchema } from '../../src/wire/replay-reply.ts';
 import { syntheticRun } from '../unit/runs/synthetic-rows.ts';
 import { post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
 import { stubBackends } from './stub-judges.ts';

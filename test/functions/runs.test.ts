@@ -22,7 +22,7 @@ import { sha256 } from '../../src/digest.ts';
 import { compose, RECIPES } from '../../src/families/composers.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { rolloutCounts } from '../../src/runs/recorded-score.ts';
-import { recordedCheckSchema, runAlertsSchema } from '../../src/wire/alerts.ts';
+import { recordedCheckSchema, runAlertsSchema } from '../../src/wire/alerts-reply.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
   type RunRollout,

@@ -7,7 +7,7 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { Webhook } from 'standardwebhooks';
 import { expect, vi } from 'vitest';
-import { endpointWithSecretSchema } from '../../src/wire/webhooks.ts';
+import { endpointWithSecretSchema } from '../../src/wire/webhooks-reply.ts';
 import { ORIGIN, post, ROLLOUT, send } from './api.ts';
 
 export const RECEIVER = 'https://hooks.example.com/citeward';

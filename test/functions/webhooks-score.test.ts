@@ -18,7 +18,7 @@ import {
   jobSchema,
   scoreCompletedEventSchema,
   scoreFailedEventSchema,
-} from '../../src/wire/webhooks.ts';
+} from '../../src/wire/webhooks-reply.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, send, sha256Hex, wrongFields } from './api.ts';
 import { counting, countingBackends, lexically, resetCounting } from './desk-judge.ts';
 import {

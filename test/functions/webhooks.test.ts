@@ -16,7 +16,7 @@ import {
   endpointsSchema,
   endpointTestSchema,
   endpointWithSecretSchema,
-} from '../../src/wire/webhooks.ts';
+} from '../../src/wire/webhooks-reply.ts';
 import { post, problemOf, send, sha256Hex, wrongFields } from './api.ts';
 import { sendTo } from './model-server.ts';
 import {

@@ -15,7 +15,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/digest.ts';
 import { storedKeyText } from '../../src/wire/key-text.ts';
 import { createdKeySchema } from '../../src/wire/stored-keys.ts';
-import { endpointWithSecretSchema } from '../../src/wire/webhooks.ts';
+import { endpointWithSecretSchema } from '../../src/wire/webhooks-reply.ts';
 import { killServers, startServe } from '../e2e/serve-process.ts';
 
 /** Connections of each attack. */

@@ -15,7 +15,7 @@ import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.t
 import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { advantages } from '../../src/scoring/advantages.ts';
-import { replayLineSchema } from '../../src/wire/replay.ts';
+import { replayLineSchema } from '../../src/wire/replay-reply.ts';
 import { citeward, type Ended, spawnCiteward } from '../e2e/processes.ts';
 import { peakMbOf } from './peak-memory.ts';
 import { GROUP, groupName, KeptJudgments, rolloutsOf, runLines } from './scored-run.ts';

@@ -1,8 +1,10 @@
 /** Prints a replay: a table of steps or sweep points while it runs, then components, moved rollouts and two judges. */
 
 import type { JUDGED_QUESTIONS } from '../../../src/family/verdict-levels.ts';
-import type { JudgeComparison, ReplayFigures, SweepValue } from '../../../src/runs/replay-report.ts';
-import type { ReplayLine, ReplayLineOf, ReplayRequest } from '../../../src/wire/replay.ts';
+import type { JudgeComparison, ReplayFigures } from '../../../src/runs/replay-report.ts';
+import type { SweepValue } from '../../../src/runs/sweep-value.ts';
+import type { ReplayRequest } from '../../../src/wire/replay.ts';
+import type { ReplayLine, ReplayLineOf } from '../../../src/wire/replay-reply.ts';
 import { countOf, differenceText, kappaText, percentText } from '../../shared/number-text.ts';
 import type { Screen } from '../../shared/screen.ts';
 import { type Column, resultTable, type Table, type TableRow } from '../../shared/table.ts';

@@ -2,7 +2,7 @@
 import { alertTime } from '../../../src/runs/alert-text.ts';
 import type { RunStep } from '../../../src/runs/summary.ts';
 import { plainLine } from '../../../src/text/foreign-line.ts';
-import type { RunAlertsReply } from '../../../src/wire/alerts.ts';
+import type { RunAlertsReply } from '../../../src/wire/alerts-reply.ts';
 import type { RunDetail, RunRollout } from '../../../src/wire/runs.ts';
 import { recipeText } from '../../shared/summary.ts';
 

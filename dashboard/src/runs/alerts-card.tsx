@@ -10,7 +10,7 @@ import {
   UNWATCHED_WORDS,
 } from '../../../src/runs/alert-text.ts';
 import type { Alert, Unwatched } from '../../../src/runs/alerts.ts';
-import type { RunAlertsReply } from '../../../src/wire/alerts.ts';
+import type { RunAlertsReply } from '../../../src/wire/alerts-reply.ts';
 import type { RunDetail } from '../../../src/wire/runs.ts';
 import { runPath } from '../api/call.ts';
 import { useApi } from '../api/use-api.ts';

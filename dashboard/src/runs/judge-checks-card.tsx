@@ -1,7 +1,7 @@
 /** What canaries and audits of a run's judge found: the latest of each in words, and all of them over the steps. */
 import { useMemo } from 'preact/hooks';
 import { CANARY_LIMITS, checkTexts, latestChecks } from '../../../src/runs/judge-check.ts';
-import type { RecordedCheck } from '../../../src/wire/alerts.ts';
+import type { RecordedCheck } from '../../../src/wire/alerts-reply.ts';
 import { type Chart, ChartList } from '../charts/chart-list.tsx';
 import { LINE_LOOKS } from '../charts/line-chart.tsx';
 import { numberText, percentText, plural } from '../display/number-text.ts';

@@ -1,7 +1,7 @@
 /** What the list of runs shows of a run beyond its row: recipe, judge, rewards, alerts. Loaded for the runs in view. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isLexicalJudge } from '../../../src/lexical/index.ts';
-import type { RunAlertsReply } from '../../../src/wire/alerts.ts';
+import type { RunAlertsReply } from '../../../src/wire/alerts-reply.ts';
 import type { RunDetail } from '../../../src/wire/runs.ts';
 import { callApi, type Reply, runPath } from '../api/call.ts';
 import { alertsPath } from './alerts-card.tsx';

@@ -8,7 +8,8 @@ import { RequestError, type RequestFailure } from '../../../service/failures.ts'
 import { failureOf, problemOf } from '../../../service/problems.ts';
 import { startReplay } from '../../../service/replay.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
-import { type ReplayLine, replayRequestSchema } from '../../../src/wire/replay.ts';
+import { replayRequestSchema } from '../../../src/wire/replay.ts';
+import type { ReplayLine } from '../../../src/wire/replay-reply.ts';
 import { logEvent } from '../../log-event.ts';
 import { readJson } from '../body.ts';
 import { platformOf, storesOf } from '../context.ts';

@@ -7,7 +7,8 @@ import type { RolloutDetail, RowPosition, RowSelection, StoredRow, StoredRun } f
 import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
 import { isAlert } from '../../../src/runs/judge-check.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
-import { judgeCheckRequestSchema, type RecordedCheck } from '../../../src/wire/alerts.ts';
+import { judgeCheckRequestSchema } from '../../../src/wire/alerts.ts';
+import type { RecordedCheck } from '../../../src/wire/alerts-reply.ts';
 import {
   type RunDetail,
   type RunReply,

@@ -11,12 +11,8 @@ import { MAX_WEBHOOK_BODY_BYTES, MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } fr
 import { createRecentlyUsed } from '../../../src/recently-used.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { readEndpointUrl } from '../../../src/wire/webhook-url.ts';
-import {
-  type Endpoint,
-  endpointChangeSchema,
-  endpointRegistrationSchema,
-  secretRotationSchema,
-} from '../../../src/wire/webhooks.ts';
+import { endpointChangeSchema, endpointRegistrationSchema, secretRotationSchema } from '../../../src/wire/webhooks.ts';
+import type { Endpoint } from '../../../src/wire/webhooks-reply.ts';
 import {
   type Asked,
   askEndpoint,

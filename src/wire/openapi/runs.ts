@@ -1,8 +1,10 @@
 /** Runs and their replay in the OpenAPI document. */
 import { runImportReportSchema } from '../../runs/import-run.ts';
 import { runFileLineSchema } from '../../runs/run-file.ts';
-import { judgeCheckRequestSchema, recordedCheckSchema, runAlertsSchema } from '../alerts.ts';
-import { replayLineSchema, replayRequestSchema } from '../replay.ts';
+import { judgeCheckRequestSchema } from '../alerts.ts';
+import { recordedCheckSchema, runAlertsSchema } from '../alerts-reply.ts';
+import { replayRequestSchema } from '../replay.ts';
+import { replayLineSchema } from '../replay-reply.ts';
 import {
   rolloutListSchema,
   runChangeSchema,

@@ -1,11 +1,10 @@
 /** Webhooks in the OpenAPI document. */
+import { endpointChangeSchema, endpointRegistrationSchema, secretRotationSchema } from '../webhooks.ts';
 import {
   acceptedJobSchema,
   deletedEndpointSchema,
   deliveriesSchema,
   deliveryDetailSchema,
-  endpointChangeSchema,
-  endpointRegistrationSchema,
   endpointSchema,
   endpointsSchema,
   endpointTestSchema,
@@ -13,8 +12,7 @@ import {
   jobSchema,
   scoreCompletedEventSchema,
   scoreFailedEventSchema,
-  secretRotationSchema,
-} from '../webhooks.ts';
+} from '../webhooks-reply.ts';
 import type { Section } from './route.ts';
 
 const READ_PROBLEMS = [401, 403, 404, 422, 500, 503] as const;

@@ -11,7 +11,7 @@ import { FINDING_REASONS } from '../../../src/citations/types.ts';
 import { TRAJECTORY_FINDING_REASONS } from '../../../src/trajectory/trajectory.ts';
 import { BATCH_ERROR_CODES } from '../../../src/wire/batches/request-line.ts';
 import { buildOpenApi } from '../../../src/wire/openapi/document.ts';
-import { ATTEMPT_REASONS } from '../../../src/wire/webhooks.ts';
+import { ATTEMPT_REASONS } from '../../../src/wire/webhooks-reply.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(resolve(root, path), 'utf8');

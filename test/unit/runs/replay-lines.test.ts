@@ -9,13 +9,8 @@ import { findStepProblems } from '../../../src/runs/replay-step.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
 import { advantages } from '../../../src/scoring/advantages.ts';
 import { stepAdvantages } from '../../../src/wire/advantages.ts';
-import {
-  type ReplayInput,
-  type ReplayLine,
-  type ReplayLineOf,
-  replayLineSchema,
-  replayRequestSchema,
-} from '../../../src/wire/replay.ts';
+import { type ReplayInput, replayRequestSchema } from '../../../src/wire/replay.ts';
+import { type ReplayLine, type ReplayLineOf, replayLineSchema } from '../../../src/wire/replay-reply.ts';
 import { rowsOf, syntheticRun } from './synthetic-rows.ts';
 
 const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
