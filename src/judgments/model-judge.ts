@@ -14,7 +14,7 @@ import { type Asking, afterThinking, thinkingMode, thinkingTokens, unusualOption
 import { sumUsage, type TokenUsage } from './protocol/failure.ts';
 import type { ReadingKind } from './protocol/judgment-kind.ts';
 import type { JudgePrompt } from './protocol/prompt.ts';
-import { parseReply, type ReadReply } from './protocol/reply.ts';
+import { parseReply, type ReadReply, whyNoObject } from './protocol/reply.ts';
 
 /** Usually: temperature 0 and a fixed seed make judging as repeatable as the server allows. */
 const SAMPLING: JudgeSampling = { temperature: 0, top_p: 1, seed: 0 };
@@ -131,7 +131,7 @@ function readingKind({ kind }: JudgmentRequest): AnyReadingKind {
 function readText(kind: AnyReadingKind, request: JudgmentRequest, text: string): ReadReply<Verdicts> {
   if (kind.freeTextTries !== undefined) return kind.readReply(request, text);
   const json = parseReply(text);
-  if (json === null) return { ok: false, problem: 'not_json', detail: 'the reply is not one JSON object' };
+  if (json === null) return { ok: false, problem: 'not_json', detail: whyNoObject(text) };
   return kind.readReply(request, json);
 }
 

@@ -41,7 +41,8 @@ const END_OF_BODY_MS = 100;
 
 /**
  * Calls `onData` with the data of each server-sent event until it returns `stop` or `complete` (nothing else is
- * expected), the stream ends, or more than `maxBytes` bytes were read. An incomplete last event is dropped.
+ * expected), the stream ends, or more than `maxBytes` bytes were read. An incomplete last event is dropped. A body that
+ * is one JSON object and no stream, as gateways send errors, is the data of one event.
  * @param heard is called for each piece that arrives.
  * @throws BrokenBodyError
  */
@@ -54,8 +55,10 @@ export async function readEvents(
   const decoder = new TextDecoder();
   let end: EventsEnd = 'ended';
   let bytes = 0;
+  const object = new UnframedObject();
   const parser = createParser({
     onEvent: ({ data }) => {
+      object.giveUp();
       if (end !== 'ended') return;
       const next = onData(data);
       if (next !== 'more') end = next === 'stop' ? 'stopped' : 'complete';
@@ -65,11 +68,42 @@ export async function readEvents(
     heard();
     bytes += chunk.byteLength;
     if (bytes > maxBytes) end = 'too_large';
-    else parser.feed(decoder.decode(chunk, { stream: true }));
+    else {
+      const text = decoder.decode(chunk, { stream: true });
+      object.add(text);
+      parser.feed(text);
+    }
     if (end === 'ended') return 'more';
     return end === 'complete' ? 'complete' : 'stop';
   });
+  if (end === 'ended' && object.text !== null && onData(object.text) === 'stop') return 'stopped';
   return end;
+}
+
+/** Longest object without events, in UTF-16 code units. */
+const MAX_OBJECT_CHARS = 4 * 1024 * 1024;
+
+/** Collects a body that is declared as a stream and holds one JSON object without an event. */
+class UnframedObject {
+  #text = '';
+  #isPossible = true;
+
+  /** The object's text; `null` = the body is a stream. */
+  get text(): string | null {
+    return this.#isPossible && this.#text !== '' ? this.#text : null;
+  }
+
+  add(text: string): void {
+    if (!this.#isPossible) return;
+    this.#text += this.#text === '' ? text.trimStart() : text;
+    const isOther = this.#text !== '' && !this.#text.startsWith('{');
+    if (isOther || this.#text.length > MAX_OBJECT_CHARS) this.giveUp();
+  }
+
+  giveUp(): void {
+    this.#isPossible = false;
+    this.#text = '';
+  }
 }
 
 /**
@@ -141,6 +175,7 @@ export class EventPuller {
   readonly #life: Lifetime;
   readonly #bounds: StreamBounds;
   readonly #decoder = new TextDecoder();
+  readonly #object = new UnframedObject();
   readonly #parser = createParser({ onEvent: ({ data }) => this.#waiting.push(data) });
   #waiting: string[] = [];
   #at = 0;
@@ -165,6 +200,11 @@ export class EventPuller {
         return { data };
       }
       const end = await this.#read();
+      const whole = this.#object.text;
+      if (end === 'ended' && whole !== null) {
+        this.#object.giveUp();
+        return { data: whole };
+      }
       if (end !== null) return { end };
     }
   }
@@ -199,8 +239,12 @@ export class EventPuller {
     if (this.#bytes > max_bytes || this.#bytesSinceEvent > max_event_bytes) return 'too_large';
     this.#waiting = [];
     this.#at = 0;
-    this.#parser.feed(this.#decoder.decode(piece, { stream: true }));
-    if (this.#waiting.length > 0) this.#bytesSinceEvent = 0;
+    const text = this.#decoder.decode(piece, { stream: true });
+    this.#object.add(text);
+    this.#parser.feed(text);
+    if (this.#waiting.length === 0) return null;
+    this.#object.giveUp();
+    this.#bytesSinceEvent = 0;
     return null;
   }
 }

@@ -7,27 +7,67 @@ import * as z from 'zod';
 import { backendFault, type SharedFault } from '../calls/failures.ts';
 import { errorOf, faultOfError } from './error-reply.ts';
 
-/** Text, or a list of parts of which those with text count. */
-const contentSchema = z.union([
-  z.string(),
-  z
-    .array(z.looseObject({ text: z.string().nullish() }))
-    .transform((parts) => parts.map(({ text }) => text ?? '').join('')),
-]);
+const textsSchema = z.union([z.string(), z.array(z.looseObject({ text: z.string().nullish() }))]);
 
-/** `delta` of a stream or `message` of a whole reply. Other fields are kept for the reader. */
-const partSchema = z.looseObject({ content: contentSchema.nullish(), refusal: z.string().nullish() });
+/** A part of a content in parts. Mistral nests parts of thinking under `thinking`. */
+const contentPartSchema = z.looseObject({
+  type: z.string().nullish(),
+  text: z.string().nullish(),
+  refusal: z.string().nullish(),
+  thinking: textsSchema.nullish(),
+});
+type ContentPart = z.infer<typeof contentPartSchema>;
+
+/** A part of a reply as servers write it whose content is no list. Other fields are kept for the reader. */
+export type CompletionPart = {
+  readonly [field: string]: unknown;
+  readonly content?: string | null | undefined;
+  readonly refusal?: string | null | undefined;
+};
+
+/**
+ * `delta` of a stream or `message` of a whole reply. In a content of parts, thinking and refusals are no text of the
+ * reply.
+ */
+const partSchema = z
+  .looseObject({
+    content: z.union([z.string(), z.array(contentPartSchema)]).nullish(),
+    refusal: z.string().nullish(),
+  })
+  .transform(({ content, ...part }): CompletionPart => {
+    if (!Array.isArray(content)) return { ...part, content };
+    const reasoning_content = textOf(content, 'thinking', 'reasoning');
+    const refusal = textOf(content, 'refusal');
+    return {
+      ...part,
+      content: textOf(content, 'text', 'output_text'),
+      ...(reasoning_content === '' ? {} : { reasoning_content }),
+      ...(refusal === '' ? {} : { refusal }),
+    };
+  });
+
+/** The joined text of the parts of some types; a part without a type is text. */
+function textOf(parts: readonly ContentPart[], ...types: readonly string[]): string {
+  const chosen = parts.filter(({ type }) => types.includes(type ?? 'text'));
+  return chosen.map(({ text, refusal, thinking }) => text ?? refusal ?? nestedText(thinking ?? '')).join('');
+}
+
+function nestedText(texts: z.infer<typeof textsSchema>): string {
+  return typeof texts === 'string' ? texts : texts.map(({ text }) => text ?? '').join('');
+}
 
 const choiceSchema = z.object({
   index: z.number().nullish(),
   delta: partSchema.nullish(),
   message: partSchema.nullish(),
   finish_reason: z.string().nullish(),
+  error: z.unknown().optional(),
 });
 
 const chunkSchema = z.object({
+  object: z.unknown().optional(),
   model: z.string().nullish(),
-  choices: z.array(choiceSchema),
+  choices: z.array(choiceSchema).nullish(),
   // A malformed usage is dropped, so that it does not cost the reply.
   usage: z
     .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })
@@ -35,8 +75,10 @@ const chunkSchema = z.object({
     .catch(null),
 });
 
-export type CompletionChunk = z.infer<typeof chunkSchema>;
-export type CompletionPart = z.infer<typeof partSchema>;
+type WrittenChunk = z.infer<typeof chunkSchema>;
+export type CompletionChunk = Pick<WrittenChunk, 'model' | 'usage'> & {
+  readonly choices: NonNullable<WrittenChunk['choices']>;
+};
 
 export type ChunkResult =
   | { readonly ok: true; readonly chunk: CompletionChunk }
@@ -47,8 +89,18 @@ export function readChunk(value: unknown): ChunkResult {
   const error = errorOf(value);
   if (error !== null) return { ok: false, fault: faultOfError(error) };
   const read = chunkSchema.safeParse(value);
-  if (read.success) return { ok: true, chunk: read.data };
+  if (read.success && (read.data.choices || isPartial(read.data))) {
+    const choices = read.data.choices ?? [];
+    // OpenRouter puts an error of its provider into the choice, whatever its finish reason.
+    const failed = choices.map((choice) => errorOf(choice)).find((one) => one !== null);
+    return failed ? { ok: false, fault: faultOfError(failed) } : { ok: true, chunk: { ...read.data, choices } };
+  }
   return { ok: false, fault: backendFault('not_an_api', 'the backend sent JSON that is no chat completion') };
+}
+
+/** Whether a chunk without choices belongs to a stream: some servers leave them out of the chunk with the usage. */
+function isPartial({ object, usage }: WrittenChunk): boolean {
+  return object === 'chat.completion.chunk' || Boolean(usage);
 }
 
 /**
@@ -66,9 +118,12 @@ export function readChunkText(text: string): ChunkResult {
 
 /** The model that a chunk names; `null` = none. Azure's chunks of its content filter name "" and have no text. */
 export function modelOf({ model, choices }: CompletionChunk): string | null {
-  const saysNothing = model === '' && choices.every(({ delta, message }) => !delta && !message);
+  const saysNothing = model === '' && choices.every(({ delta, message }) => !(delta ?? message)?.content);
   return saysNothing ? null : (model ?? null);
 }
+
+export const ANOTHER_MODEL =
+  'the backend answered as another model: if it is the right one, set answers_as to the name in its replies';
 
 /** Returns whether a chunk has a choice twice. A missing index counts as 0. */
 export function repeatsChoice({ choices }: CompletionChunk): boolean {

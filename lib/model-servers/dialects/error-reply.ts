@@ -12,6 +12,10 @@ type BackendError = {
   readonly status: number | null;
   /** Prompt and reply exceed the context of the model. */
   readonly too_long: boolean;
+  /** A content filter refused the prompt. */
+  readonly filtered: boolean;
+  /** The account has no quota or credit left. */
+  readonly unpaid: boolean;
   /** The parameter of ours that the server refuses; `null` = it names none. */
   readonly refused: string | null;
 };
@@ -44,8 +48,11 @@ export function errorOf(value: unknown): BackendError | null {
   const parsed = errorSchema.safeParse(value);
   if (!parsed.success) return null;
   const { message, type, code, param } = parsed.data;
+  const names = [type, code].map((name) => (typeof name === 'string' ? name.toLowerCase() : ''));
   return {
-    status: statusOf(code),
+    status: statusOf(code) ?? names.map((name) => STATUS_OF_NAME[name]).find((status) => status !== undefined) ?? null,
+    filtered: names.some((name) => FILTERS.includes(name)),
+    unpaid: names.includes(NO_QUOTA),
     too_long: [message, type, code].some(saysTooLong),
     refused: refusedParameter(param, message),
   };
@@ -71,6 +78,25 @@ function statusOf(code: unknown): number | null {
   const status = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : code;
   return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : null;
 }
+
+/** Codes of content filters: Azure, OpenAI, Alibaba. */
+const FILTERS: readonly string[] = ['content_filter', 'content_policy_violation', 'data_inspection_failed'];
+const NO_QUOTA = 'insufficient_quota';
+
+/** The HTTP status that an error's type or code says in words: an error within a stream has no other. */
+const STATUS_OF_NAME: Readonly<Record<string, number>> = {
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  throttling_error: 429,
+  [NO_QUOTA]: 429,
+  overloaded_error: 529,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  model_not_found: 404,
+  invalid_request_error: 400,
+};
 
 /** Markers in messages, types and codes of vLLM, SGLang, llama.cpp and OpenAI. */
 const TOO_LONG = [
@@ -119,15 +145,18 @@ export function faultOfStatus(status: number, error: BackendError | null, retry_
   if (error?.too_long === true && (status === 400 || status === 422)) {
     return backendFault('prompt_too_long', "prompt and reply do not fit into the model's context");
   }
+  if (error?.filtered === true) return backendFault('refusal', 'a content filter withheld the reply');
   const kind = kindOfStatus(status);
   const about = (status === 400 || status === 422) && error !== null ? error.refused : null;
-  const meaning = about === null ? (MEANING[status] ?? '') : `: it refuses the parameter ${about}`;
+  const cause = error?.unpaid === true ? MEANING[402] : MEANING[status];
+  const meaning = about === null ? (cause ?? '') : `: it refuses the parameter ${about}`;
   return backendFault(kind, `the backend answered with HTTP ${status}${meaning}`, retry_after_s);
 }
 
 /** The likely cause of each HTTP status, as a hint for the operator. */
 const MEANING: Readonly<Record<number, string>> = {
   401: ': it does not take our key',
+  402: ': the account has no credit left',
   403: ': it does not let us in',
   404: ': it does not know the model, or nothing is served under this address',
 };
@@ -175,6 +204,6 @@ export function kindOfStatus(status: number): StatusFaultKind {
 /** Returns the fault of an error inside a reply. */
 export function faultOfError(error: BackendError): SharedFault {
   if (error.status !== null) return faultOfStatus(error.status, error, null);
-  if (error.too_long) return faultOfStatus(400, error, null);
+  if (error.too_long || error.filtered) return faultOfStatus(400, error, null);
   return backendFault('error', 'the backend reported an error instead of a reply');
 }

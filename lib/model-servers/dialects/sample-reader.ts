@@ -9,6 +9,7 @@ import type { GenerationEvent, NativeToolCall } from '../../../src/generation/ge
 import type { TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 import { type BackendFault, backendFault, type GeneratorFaultKind, type SharedFault } from '../calls/failures.ts';
 import {
+  ANOTHER_MODEL,
   type ChunkResult,
   type CompletionChunk,
   type CompletionPart,
@@ -103,7 +104,7 @@ export class SampleReader {
     const { choices, usage } = chunk;
     const model = modelOf(chunk);
     if (model !== null) {
-      if (model !== this.#expected.answers_as) return otherModel('the backend answered as another model');
+      if (model !== this.#expected.answers_as) return otherModel(ANOTHER_MODEL);
       this.#modelSeen = true;
     }
     if (usage !== undefined && usage !== null) this.#usage = usage;

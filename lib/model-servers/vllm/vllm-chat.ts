@@ -123,7 +123,7 @@ async function readResponse(
   }
   switch (mediaType(response.headers)) {
     case 'text/event-stream':
-      return readStream(response, reader, heard);
+      return readStream(response.body, reader, heard);
     case 'application/json':
       return readWhole(response, reader, heard);
     default:
@@ -132,11 +132,11 @@ async function readResponse(
 }
 
 async function readStream(
-  response: Response,
+  body: Response['body'],
   reader: ChatCompletionReader,
   heard: () => void,
 ): Promise<CompletionOutcome> {
-  if (response.body === null) return failed(judgeFailureOf(interruptedReply()));
+  if (body === null) return failed(judgeFailureOf(interruptedReply()));
   let failure: JudgeFailure | null = null;
   const take = (data: string): 'more' | 'stop' | 'complete' => {
     // `[DONE]` ends the stream; only `finish_reason` says that the reply is complete.
@@ -144,7 +144,7 @@ async function readStream(
     failure = reader.take(readChunkText(data));
     return failure === null ? 'more' : 'stop';
   };
-  const end = await readEvents(response.body, MAX_STREAM_BYTES, take, heard);
+  const end = await readEvents(body, MAX_STREAM_BYTES, take, heard);
   if (failure !== null) return failed(failure);
   if (end === 'too_large') return failed(tooLarge());
   return reader.outcome();
@@ -158,6 +158,8 @@ async function readWhole(
 ): Promise<CompletionOutcome> {
   const text = await readText(response.body, MAX_STREAM_BYTES, heard);
   if (text === null) return failed(tooLarge());
+  // A gateway may pass a stream on under the type of a whole reply.
+  if (/^\s*(?:data:|event:|:)/.test(text)) return readStream(new Response(text).body, reader, heard);
   const failure = reader.take(readChunkText(text));
   return failure === null ? reader.outcome() : failed(failure);
 }

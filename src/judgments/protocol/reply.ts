@@ -88,11 +88,18 @@ const MAX_ISSUES_NAMED = 5;
 type WrongShape = Extract<ReadReply<never>, { ok: false }>;
 type Issue = Pick<z.core.$ZodIssue, 'code' | 'path'>;
 
+const SAYS: Readonly<Record<string, string>> = {
+  unrecognized_keys: 'entries that were not asked for',
+  invalid_type: 'missing, or of another type',
+  too_small: 'too few entries',
+  too_big: 'too many entries',
+};
+
 /** Names the places of the issues, and quotes nothing of the reply. */
 export function wrongShape({ issues }: { readonly issues: readonly Issue[] }): WrongShape {
   const named = issues.slice(0, MAX_ISSUES_NAMED).map((issue) => {
     const at = issue.path.join('.') || 'the reply';
-    return issue.code === 'unrecognized_keys' ? `${at}: entries that were not asked for` : `${at}: ${issue.code}`;
+    return `${at}: ${SAYS[issue.code] ?? 'none of the allowed values'}`;
   });
   return { ok: false, problem: 'wrong_shape', detail: named.join('; ') };
 }
@@ -116,6 +123,24 @@ export function parseReply(text: string): unknown {
     throw error;
   }
 }
+
+/** Why `parseReply` finds no object, and what mends it; quotes nothing of the reply. */
+export function whyNoObject(text: string): string {
+  const body = text.trim();
+  if (body === '') return 'the reply is empty';
+  if (THOUGHT.test(body)) return THINKS;
+  if (!body.includes('{')) return `the reply has no JSON object: ${UNGUIDED}`;
+  if (!/^(?:\{|```)/.test(body)) return `the reply has text before its JSON object: ${UNGUIDED}`;
+  return `the JSON of the reply breaks off, is malformed, repeats a key or has text behind it: ${UNGUIDED}`;
+}
+
+const UNGUIDED = 'the server does not hold the model to the schema (response_format)';
+
+/** Thinking in the text of a reply, as the templates of Qwen, DeepSeek, Mistral, Seed and gpt-oss write it. */
+const THOUGHT = /^(?:<think|<thinking|\[THINK\]|<seed:think>|<\|channel\|>analysis)|<\/think>/;
+const THINKS =
+  'the reply contains thinking: start the server with its reasoning parser, turn thinking off there, or let the recipe ' +
+  'allow it ("judge_options": {"thinking": "model_default"})';
 
 /**
  * `JSON.parse` keeps the last of two equal keys, but a judge that scores a criterion twice has not scored it. Every
