@@ -23,8 +23,8 @@ const parsed: readonly (readonly LedgerRow[])[] = groups.map((lines) => lines.ma
 
 function checked(text: string): LedgerRow {
   const read = readRunLine(text);
-  if (!read.ok || read.line.kind !== 'rollout') throw new Error('not a ledger row');
-  return read.line.rollout;
+  if (!read.ok || read.value.kind !== 'rollout') throw new Error('not a ledger row');
+  return read.value.rollout;
 }
 
 function readOnly(): number {

@@ -33,7 +33,7 @@ async function read() {
   const request = scoreRequestSchema.parse(JSON.parse(body));
   const recipe = await resolveRecipe(request.recipe);
   if (!recipe.ok) throw new Error('the recipe of the benchmark is unknown');
-  return { rollout: rolloutOf(request), recipe: recipe.resolved };
+  return { rollout: rolloutOf(request), recipe: recipe.value };
 }
 
 /**

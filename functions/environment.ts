@@ -8,6 +8,7 @@ import { readBackends, type Surroundings } from '../service/backends/settings.ts
 import type { BackendsConfig } from '../service/backends/settings-schema.ts';
 import { pathText, problemsOfIssues } from '../src/input-problem.ts';
 import { MAX_BUDGET } from '../src/limits.ts';
+import type { Result } from '../src/result.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { DEFAULT_DESKS } from './desk/desk-layout.ts';
 import { logEvent } from './log-event.ts';
@@ -160,9 +161,9 @@ export function readSettings(environment: Environment): SettingsResult {
   const judge_tokens_per_day = readBudget(environment.JUDGE_TOKENS_PER_DAY);
   if (judge_tokens_per_day === 'malformed') return badBudget('JUDGE_TOKENS_PER_DAY');
   const keys = readApiKeys(environment.API_KEYS);
-  if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.problems };
+  if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.error };
   const backends = readBackends(environment.BACKENDS, surroundingsOf(environment));
-  if (!backends.ok) return { ok: false, setting: 'BACKENDS', problems: backends.problems };
+  if (!backends.ok) return { ok: false, setting: 'BACKENDS', problems: backends.error };
   return {
     ok: true,
     settings: {
@@ -180,8 +181,8 @@ export function readSettings(environment: Environment): SettingsResult {
       runRetentionDays,
       judgmentRetentionDays,
       runShards,
-      keys: keys.keys,
-      backends: backends.config,
+      keys: keys.value,
+      backends: backends.value,
     },
   };
 }
@@ -251,30 +252,28 @@ function badSwitch(setting: string): SettingsResult {
   return { ok: false, setting, problems: ['expected "true" or "false"'] };
 }
 
-type ApiKeysResult =
-  | { readonly ok: true; readonly keys: readonly ApiKey[] }
-  | { readonly ok: false; readonly problems: readonly string[] };
+type ApiKeysResult = Result<readonly ApiKey[], readonly string[]>;
 
 function readApiKeys(text: string | undefined): ApiKeysResult {
-  if (text === undefined || text === '') return { ok: true, keys: [] };
+  if (text === undefined || text === '') return { ok: true, value: [] };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, problems: ['expected JSON'] };
+    if (error instanceof SyntaxError) return { ok: false, error: ['expected JSON'] };
     throw error;
   }
   const parsed = apiKeysSchema.safeParse(value);
   if (!parsed.success) {
     const problems = problemsOfIssues(parsed.error.issues, value);
-    return { ok: false, problems: problems.map(({ path, message }) => `${pathText(path)}: ${message}`) };
+    return { ok: false, error: problems.map(({ path, message }) => `${pathText(path)}: ${message}`) };
   }
   const keys = Object.entries(parsed.data).map(([name, { sha256, scopes }]) => ({
     name,
     sha256: bytesOfHex(sha256),
     scopes: new Set(scopes),
   }));
-  return { ok: true, keys };
+  return { ok: true, value: keys };
 }
 
 function bytesOfHex(hex: string): Uint8Array {

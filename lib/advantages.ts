@@ -20,8 +20,8 @@ import { InputError } from './input-error.ts';
  */
 export function advantages(rewards: readonly (number | null)[], options: AdvantageOptions = 'mean'): GroupAdvantages {
   const result = groupAdvantages(rewards, options);
-  if (!result.ok) throw new InputError(result.problems);
-  return result.group;
+  if (!result.ok) throw new InputError(result.error);
+  return result.value;
 }
 
 /**

@@ -122,11 +122,11 @@ class RecordedRecipes {
 
   async #add(recipe: RecipeValues): Promise<string> {
     const resolution = await this.#resolve(recipe);
-    if (!resolution.ok) throw new InputError(resolution.problems);
-    const { digest, recipe: recorded } = resolution.resolved;
+    if (!resolution.ok) throw new InputError(resolution.error);
+    const { digest, recipe: recorded } = resolution.value;
     const requested = await requestedRecipes(new Map([[digest, recorded]]), this.#asked, this.#resolve);
-    if (!requested.ok) throw new InputError(requested.problems);
-    const replacement = requested.recipes.after.get(digest);
+    if (!requested.ok) throw new InputError(requested.error);
+    const replacement = requested.value.after.get(digest);
     if (replacement === undefined) throw new Error('replay: a recipe was lost');
     this.before.set(digest, recorded);
     this.after.set(digest, replacement.recipe);

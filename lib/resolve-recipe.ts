@@ -27,6 +27,6 @@ export async function resolveRecipe<const F extends ScoringFamily>(
   { families = [] }: { readonly families?: readonly F[] } = {},
 ): Promise<ResolvedRecipe | ResolvedRecipe<RecipeValues, string>> {
   const resolution = await withOwnFamilies(families, 'resolveRecipe').resolve(recipe);
-  if (!resolution.ok) throw new InputError(resolution.problems);
-  return resolution.resolved;
+  if (!resolution.ok) throw new InputError(resolution.error);
+  return resolution.value;
 }

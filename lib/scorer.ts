@@ -289,8 +289,8 @@ function scoringOf(own: OwnFamilies) {
   };
   const resolved = async (recipe: string | Readonly<Record<string, unknown>>) => {
     const resolution = await resolve(recipe);
-    if (!resolution.ok) throw new InputError(resolution.problems);
-    return resolution.resolved;
+    if (!resolution.ok) throw new InputError(resolution.error);
+    return resolution.value;
   };
   return { rules, resolve: resolved };
 }

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import type { Result } from '../src/result.ts';
 
 /** Advisories that do not concern this project, by their address, with the reason. Remove what is fixed. */
 const ALLOWED: Readonly<Record<string, string>> = {};
@@ -18,9 +19,8 @@ const auditSchema = z.object({
   ),
 });
 
-export type Audit =
-  /** What is wrong, one line for each advisory; empty = nothing. */
-  { readonly ok: true; readonly problems: readonly string[] } | { readonly ok: false; readonly reason: string };
+/** One line for each advisory (empty = none), or why the registry could not be asked. */
+export type Audit = Result<readonly string[], string>;
 
 /** Reads the output of `npm audit --json`. @param allowed advisories that are no problem, by address. */
 export function readAudit(output: string, allowed: Readonly<Record<string, string>>): Audit {
@@ -28,12 +28,12 @@ export function readAudit(output: string, allowed: Readonly<Record<string, strin
   try {
     value = JSON.parse(output);
   } catch {
-    return { ok: false, reason: 'npm audit printed no JSON' };
+    return { ok: false, error: 'npm audit printed no JSON' };
   }
   const audit = auditSchema.safeParse(value);
   if (!audit.success) {
     const failure = z.object({ statusCode: z.number() }).safeParse(value);
-    return { ok: false, reason: failure.success ? `status ${failure.data.statusCode}` : 'no list of vulnerabilities' };
+    return { ok: false, error: failure.success ? `status ${failure.data.statusCode}` : 'no list of vulnerabilities' };
   }
   const problems = Object.entries(audit.data.vulnerabilities).flatMap(([name, { via }]) =>
     via.flatMap((cause) =>
@@ -42,7 +42,7 @@ export function readAudit(output: string, allowed: Readonly<Record<string, strin
         : [`${name}: ${cause.severity}: ${cause.title} (${cause.url})`],
     ),
   );
-  return { ok: true, problems };
+  return { ok: true, value: problems };
 }
 
 if (import.meta.main) {
@@ -53,10 +53,10 @@ if (import.meta.main) {
     shell: process.platform === 'win32',
   });
   const audit = readAudit(ran.stdout ?? '', ALLOWED);
-  if (!audit.ok) console.log(`audit: the registry could not be asked (${audit.reason}); nothing was checked`);
-  else if (audit.problems.length === 0) console.log('audit: no known vulnerability');
+  if (!audit.ok) console.log(`audit: the registry could not be asked (${audit.error}); nothing was checked`);
+  else if (audit.value.length === 0) console.log('audit: no known vulnerability');
   else {
-    console.error(`audit: ${audit.problems.length} known vulnerabilities\n${audit.problems.join('\n')}`);
+    console.error(`audit: ${audit.value.length} known vulnerabilities\n${audit.value.join('\n')}`);
     process.exitCode = 1;
   }
 }

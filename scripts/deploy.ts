@@ -82,7 +82,7 @@ async function deploy(options: Options): Promise<void> {
   const deployed = await wrangler.deploy(secrets);
   if (!deployed.ok) {
     throw new DeployError(
-      `${deployed.why}. Run the command again once the cause is mended: what was created is found again by its name. ` +
+      `${deployed.error}. Run the command again once the cause is mended: what was created is found again by its name. ` +
         'Only a KV namespace has no name in wrangler.toml: if it "already exists", put its id (npx wrangler kv ' +
         'namespace list) into wrangler.toml, beside its binding.',
     );
@@ -92,7 +92,7 @@ async function deploy(options: Options): Promise<void> {
     '\nWithout JUDGMENT_RETENTION_DAYS judgments do not expire: those of a million rollouts cost about $2 a month in KV, ' +
       'each month. What a rate costs, and which settings it needs: npm run capacity -- --plan',
   );
-  const url = options.url ?? deployed.url;
+  const url = options.url ?? deployed.value;
   if (url === null) {
     console.log('\nDeployed. wrangler reported no address; check it with: npm run smoke -- --url URL');
   } else if (options.key === null) {
@@ -119,20 +119,18 @@ function requireEnvironment(environment: string): void {
 function secretsOf(path: string | null): Readonly<Record<string, string>> {
   if (path === null) return {};
   const read = readSecretsFile(resolve(process.env['INIT_CWD'] ?? process.cwd(), path));
-  if (read.ok) return read.secrets;
-  throw new DeployError(
-    `${path} cannot be used; nothing was deployed:\n${read.problems.map((p) => `  ${p}`).join('\n')}`,
-  );
+  if (read.ok) return read.value;
+  throw new DeployError(`${path} cannot be used; nothing was deployed:\n${read.error.map((p) => `  ${p}`).join('\n')}`);
 }
 
 function requireLogin(login: Login): void {
   if (!login.ok) {
     throw new DeployError(
-      `${login.why}: wrangler is not logged in. Run "npx wrangler login", or set CLOUDFLARE_API_TOKEN to a token made ` +
+      `${login.error}: wrangler is not logged in. Run "npx wrangler login", or set CLOUDFLARE_API_TOKEN to a token made ` +
         'from the template "Edit Cloudflare Workers" with the permissions D1 and Queues added.',
     );
   }
-  const { accounts } = login;
+  const { value: accounts } = login;
   const chosen = process.env['CLOUDFLARE_ACCOUNT_ID'];
   if (accounts.length > 1 && (chosen === undefined || chosen === '')) {
     const list = accounts.map(({ name, id }) => `  ${id}  ${name}`).join('\n');

@@ -13,7 +13,7 @@ import type { ToolCallRecipe } from '../src/families/tool-call/recipe.ts';
 import type { Rollout } from '../src/family/rollout.ts';
 import type { Generator } from '../src/generation/generator.ts';
 import { MAX_AGENT_RESPONSE_TOKENS } from '../src/limits.ts';
-import type { Result } from '../src/result.ts';
+import type { Failure, Result } from '../src/result.ts';
 import type { AgentRequest } from '../src/wire/agent.ts';
 import type { AgentResponse } from '../src/wire/agent-reply.ts';
 import { type AgentStart, agentReply, agentStart, scored, unscored, unscoredReason } from '../src/wire/agent-reply.ts';
@@ -43,8 +43,8 @@ export async function planAgent(
     const configured = backends.generators.named.map(({ generator }) => generator.name);
     return refused({ reason: 'generator_unknown', configured });
   }
-  if (!chosen.ok) return refused({ reason: 'generation_failed', failure: chosen.failure });
-  const { generator } = chosen;
+  if (!chosen.ok) return refused({ reason: 'generation_failed', failure: chosen.error });
+  const { value: generator } = chosen;
   const planned = await planScoring(request);
   if (!planned.ok) return planned;
   const scoring = planned.value;
@@ -111,8 +111,8 @@ async function planScoring(request: AgentRequest): Promise<Result<ScoringPlan | 
   if (reference === undefined && tests === undefined) return { ok: true, value: null };
   const input = request.recipe ?? DEFAULT_RECIPE;
   const resolved = await resolveRecipe(input);
-  if (!resolved.ok) return refused({ reason: 'input_invalid', problems: resolved.problems });
-  const { recipe } = resolved.resolved;
+  if (!resolved.ok) return refused({ reason: 'input_invalid', problems: resolved.error });
+  const { recipe } = resolved.value;
   if (recipe.family !== toolCall.name) {
     const message = `expected a recipe of the ${toolCall.name} family, got ${recipe.family}`;
     return refused({ reason: 'input_invalid', problems: [{ path: ['recipe'], message }] });
@@ -152,6 +152,6 @@ export async function runAgent(
   return { ok: true, value: agentReply(start, loop, scored(await score(rollout, scoring.options))) };
 }
 
-function refused(error: RequestFailure): { readonly ok: false; readonly error: RequestFailure } {
+function refused(error: RequestFailure): Failure<RequestFailure> {
   return { ok: false, error };
 }

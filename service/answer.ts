@@ -8,7 +8,7 @@ import type { SourceReader } from '../src/citations/recent-sources.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../src/generation/refine.ts';
 import { type InputProblem, problemsOfIssues } from '../src/input-problem.ts';
 import type { ObtainedJudgment } from '../src/judgments/obtain.ts';
-import type { Result } from '../src/result.ts';
+import type { Failure, Result } from '../src/result.ts';
 import type { ScoredRollout } from '../src/scoring/score-rollouts.ts';
 import { withoutNulls } from '../src/wire/absent-fields.ts';
 import type { BatchEndpoint } from '../src/wire/batches/batch.ts';
@@ -136,7 +136,7 @@ const ANSWERS: { readonly [R in BatchEndpoint]: AnswerOf<RouteReplies[R]> } = {
       const { scored, evolution } = await scoreRequestedGroup(request, rollouts, options, await open());
       return answered(scored, ofMembers(scored.ok ? scored.reply : []), (members) => {
         const group = groupReplyOf(request, rollouts, members, evolution);
-        return group.ok ? { ok: true, value: group.reply } : invalid(group.problems);
+        return group.ok ? { ok: true, value: group.value } : invalid(group.error);
       });
     });
   },
@@ -171,7 +171,7 @@ const ANSWERS: { readonly [R in BatchEndpoint]: AnswerOf<RouteReplies[R]> } = {
       const result = verifyRequested(request, evidence, offsets, how.readSources);
       return {
         ...NOTHING_NOTED,
-        result: result.ok ? { ok: true, value: result.verification } : invalid(result.problems),
+        result: result.ok ? { ok: true, value: result.value } : invalid(result.error),
       };
     });
   },
@@ -267,7 +267,7 @@ function parsed<S extends z.ZodType>(schema: S, body: unknown): Result<z.output<
   return read.success ? { ok: true, value: read.data } : invalid(problemsOfIssues(read.error.issues, body));
 }
 
-function invalid(problems: readonly InputProblem[]): { readonly ok: false; readonly error: RequestFailure } {
+function invalid(problems: readonly InputProblem[]): Failure<RequestFailure> {
   return { ok: false, error: { reason: 'input_invalid', problems } };
 }
 

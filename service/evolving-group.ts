@@ -95,8 +95,8 @@ async function beginVisit(
   { platform, rubrics }: Pick<Group, 'platform' | 'rubrics'>,
 ): Promise<Result<Begun, RequestFailure>> {
   const recipe = await resolveRecipe(options.recipe);
-  if (!recipe.ok) return invalid(...recipe.problems);
-  const { family } = recipe.resolved.recipe;
+  if (!recipe.ok) return invalid(...recipe.error);
+  const { family } = recipe.value.recipe;
   const port = familyOf({ family }).rubric;
   if (port === undefined) {
     return invalid({ path: ['evolution'], message: `rows of the family "${family}" have no criteria` });

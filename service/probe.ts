@@ -24,8 +24,8 @@ export async function probeRecipe(
   admit: (responses: readonly string[]) => Promise<void>,
 ): Promise<JudgedReply<Probed>> {
   const resolution = await requestedRecipe(request.recipe);
-  if (!resolution.ok) return refused(resolution.problems);
-  const { resolved: recipe } = resolution;
+  if (!resolution.ok) return refused(resolution.error);
+  const { value: recipe } = resolution;
   const plan = planProbe({ rows, recipe, seed: request.seed });
   if (!plan.ok) return refused(plan.error);
   await admit(plannedResponses(plan.value));

@@ -40,8 +40,8 @@ export async function readyRefinement(
     const configured = backends.generators.named.map(({ generator }) => generator.name);
     return { ok: false, error: { reason: 'generator_unknown', configured } };
   }
-  if (!chosen.ok) return { ok: false, error: { reason: 'generation_failed', failure: chosen.failure } };
-  const { generator } = chosen;
+  if (!chosen.ok) return { ok: false, error: { reason: 'generation_failed', failure: chosen.error } };
+  const { value: generator } = chosen;
   const panel = requestedPanel(request)?.map(({ judge }) => judge);
   const named = typeof request.judge === 'string' ? [request.judge] : (request.judge ?? panel ?? []);
   if (named.some((name) => chooseJudge(backends, name) === null)) {
@@ -49,8 +49,8 @@ export async function readyRefinement(
     return { ok: false, error: { reason: 'judge_unknown', configured } };
   }
   const planned = await planRefinement(request, generator);
-  if (!planned.ok) return { ok: false, error: { reason: 'input_invalid', problems: planned.problems } };
-  const { plan } = planned;
+  if (!planned.ok) return { ok: false, error: { reason: 'input_invalid', problems: planned.error } };
+  const { value: plan } = planned;
   return { ok: true, value: { start: refineStart(plan, generator), plan, generator } };
 }
 
@@ -82,16 +82,16 @@ export async function refine(
   const refined = await finishRefinement(run, onEvent);
   const generated = { generate: elapsed() - started };
   if (!refined.ok) {
-    return { ...refused({ reason: 'generation_failed', failure: refined.failure }), timings: generated };
+    return { ...refused({ reason: 'generation_failed', failure: refined.error }), timings: generated };
   }
   // Judge calls cost money, too.
   if (signal.aborted) return { ...refused(CALLER_GONE), timings: generated };
-  const scored = await scoresOf(plan, scoredRollouts(plan, refined.candidates), platform);
+  const scored = await scoresOf(plan, scoredRollouts(plan, refined.value.candidates), platform);
   const timings = { ...generated, ...scored.timings };
   if (!scored.ok) return { ok: false, failure: scored.failure, timings };
-  const reply = refineReply(plan, generator, refined, scored.scores);
-  if (!reply.ok) return { ...refused({ reason: 'input_invalid', problems: reply.problems }), timings };
-  return { ok: true, reply: reply.reply, timings };
+  const reply = refineReply(plan, generator, refined.value, scored.scores);
+  if (!reply.ok) return { ...refused({ reason: 'input_invalid', problems: reply.error }), timings };
+  return { ok: true, reply: reply.value, timings };
 }
 
 /** Only the log shows this failure. */

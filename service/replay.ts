@@ -58,8 +58,8 @@ export async function startReplay(
   const { ledger } = platform;
   const recorded = new Map([...(await ledger.contents(run)).recipes].map(([digest, { recipe }]) => [digest, recipe]));
   const planned = await planReplay(run.id, recorded, request);
-  if (!planned.ok) return { ok: false, error: { reason: 'input_invalid', problems: planned.problems } };
-  const { plan } = planned;
+  if (!planned.ok) return { ok: false, error: { reason: 'input_invalid', problems: planned.error } };
+  const { value: plan } = planned;
   const rubrics = request.rubrics === undefined ? null : await rubricsOf(request.rubrics, run, platform);
   if (rubrics !== null && !rubrics.ok) return rubrics;
   const groups = () => sampledGroups(rowsOfGroups(platform, run, request.steps), request.sample);

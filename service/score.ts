@@ -117,7 +117,7 @@ async function scoreWithFallback<T>(
   score: Score<T>,
 ): Promise<ScoringReply<T>> {
   const recipe = await requestedRecipe(options.recipe);
-  if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.problems });
+  if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.error });
 
   // Checked before a judge call is paid for.
   const { issuer } = platform.signing;
@@ -127,7 +127,7 @@ async function scoreWithFallback<T>(
   }
   if (options.receipt === true && issuer === null) return refused({ reason: 'issuer_unconfigured' });
 
-  const { resolved } = recipe;
+  const { value: resolved } = recipe;
   const { credit, visit } = options;
   const plan = {
     ...{ explain: options.explain === true, measureAll: options.measureAll === true },

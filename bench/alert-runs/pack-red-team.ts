@@ -75,8 +75,8 @@ function paidForNothing({ rows }: RedTeamResult, { first }: SeedReport): WrongSp
 /** Largest minus smallest reward; 1 where a recipe has no range. */
 async function rewardWidth({ recipe }: RedTeamResult): Promise<number> {
   const read = await resolveRecipe(recipe);
-  if (!read.ok) throw new Error(JSON.stringify(read.problems));
-  const [least, most] = read.resolved.reward_range;
+  if (!read.ok) throw new Error(JSON.stringify(read.error));
+  const [least, most] = read.value.reward_range;
   return least === null || most === null ? 1 : most - least;
 }
 

@@ -55,6 +55,6 @@ export async function readAlertRun(name: string): Promise<PackedRun> {
   const path = join(import.meta.dirname, `${name}.json.br`);
   const { values, read } = readPackedRun(path);
   const recipe = await resolveRecipe(values);
-  if (!recipe.ok) throw new Error(`${path}: ${JSON.stringify(recipe.problems)}`);
-  return read(recipe.resolved.recipe);
+  if (!recipe.ok) throw new Error(`${path}: ${JSON.stringify(recipe.error)}`);
+  return read(recipe.value.recipe);
 }

@@ -66,8 +66,8 @@ function rowsOf({ rows, seed }: DemoRun): Parameters<typeof planProbe>[0]['rows'
 
 async function recipeOf(name: RecipeName): Promise<ResolvedRecipe> {
   const recipe = await resolveRecipe(name);
-  if (!recipe.ok) throw new Error(JSON.stringify(recipe.problems));
-  return recipe.resolved;
+  if (!recipe.ok) throw new Error(JSON.stringify(recipe.error));
+  return recipe.value;
 }
 
 function lexically(): ObtainOptions {

@@ -20,8 +20,8 @@ export async function checkRecipe(options: ScoringOptions): Promise<void> {
   const recipe = await resolveRecipe(flag);
   if (recipe.ok) return;
   throw new UsageError(
-    recipe.problems.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),
-    (typeof name === 'string' ? await fieldHint(name, recipe.problems) : null) ??
+    recipe.error.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),
+    (typeof name === 'string' ? await fieldHint(name, recipe.error) : null) ??
       `To see the recipes: ${CITEWARD} help score`,
   );
 }
@@ -29,7 +29,7 @@ export async function checkRecipe(options: ScoringOptions): Promise<void> {
 /** Suggests the field of the named recipe that was probably meant; `null` if none is near. */
 async function fieldHint(name: string, problems: readonly InputProblem[]): Promise<string | null> {
   const base = await resolveRecipe(name);
-  const known = base.ok ? Object.keys(base.resolved.recipe) : [];
+  const known = base.ok ? Object.keys(base.value.recipe) : [];
   for (const { path } of problems) {
     const field = path.at(-1);
     const isUnknown = path.length === 2 && typeof field === 'string' && !known.includes(field);

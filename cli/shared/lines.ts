@@ -3,15 +3,14 @@
  * breaks lines at U+2028, which is legal inside JSON text, and replaces bytes that are not UTF-8 by U+FFFD.
  */
 import { TextDecoder } from 'node:util';
+import type { Result } from '../../src/result.ts';
 
 export type Line = {
   /** From 1, blank lines included, as an editor counts. */
   readonly number: number;
   /** Bytes of the stream up to and including this line. */
   readonly bytesRead: number;
-  readonly content:
-    | { readonly ok: true; readonly text: string }
-    | { readonly ok: false; readonly problem: 'not_utf8' | 'too_long' };
+  readonly content: Result<string, 'not_utf8' | 'too_long'>;
 };
 
 const NEWLINE = 0x0a;
@@ -33,7 +32,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
     const content = contentOfLine(tooLong ? null : Buffer.concat(pieces, length), number === 1);
     pieces = [];
     length = 0;
-    return content.ok && content.text.trim() === '' ? null : { number, bytesRead, content };
+    return content.ok && content.value.trim() === '' ? null : { number, bytesRead, content };
   };
   const keep = (piece: Uint8Array): void => {
     bytesRead += piece.byteLength;
@@ -63,9 +62,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The text of a line. @param bytes without the line feed; `null` = the line is too long. */
 export function contentOfLine(bytes: Uint8Array | null, isFirst: boolean): Line['content'] {
-  if (bytes === null) return { ok: false, problem: 'too_long' };
+  if (bytes === null) return { ok: false, error: 'too_long' };
   const text = decode(bytes, isFirst);
-  return text === null ? { ok: false, problem: 'not_utf8' } : { ok: true, text };
+  return text === null ? { ok: false, error: 'not_utf8' } : { ok: true, value: text };
 }
 
 function decode(bytes: Uint8Array, isFirst: boolean): string | null {

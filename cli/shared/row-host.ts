@@ -221,9 +221,9 @@ async function readLocalBackends(flags: Flags): Promise<BackendsConfig> {
 function backendsOf(path: string, text: string, env: Shell['env']): BackendsConfig {
   // This process has no bindings; secrets are variables of its environment.
   const read = readBackends(text, { secret: (name) => env[name], isBound: () => false });
-  if (read.ok) return read.config;
+  if (read.ok) return read.value;
   throw new UsageError(
-    read.problems.map((problem) => `${path}: ${problem}`).join('\n'),
+    read.error.map((problem) => `${path}: ${problem}`).join('\n'),
     'docs/guides/backends.md describes the file; a secret of "api_key_secret" is a variable of the environment.',
   );
 }

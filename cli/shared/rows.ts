@@ -29,9 +29,7 @@ export type LineProblem = { readonly field: string | null; readonly message: str
 
 export type Row<R> = { readonly line: number; readonly labels: Labels; readonly request: R };
 
-export type RowResult<R> =
-  | { readonly ok: true; readonly row: Row<R> }
-  | { readonly ok: false; readonly line: number; readonly problems: readonly LineProblem[] };
+export type RowResult<R> = Result<Row<R>, readonly LineProblem[]>;
 
 const labelsSchema = z.strictObject({
   id: z.union([z.string(), z.number()]).nullish(),
@@ -47,7 +45,7 @@ export function readRow<S extends z.ZodType>(
   schema: S,
   prepare: (fields: Fields) => Fields,
 ): RowResult<z.output<S>> {
-  const refused = (problems: readonly LineProblem[]) => ({ ok: false, line: line.number, problems }) as const;
+  const refused = (problems: readonly LineProblem[]) => ({ ok: false, error: problems }) as const;
   const read = lineFields(line.content);
   if (!read.ok) return refused([read.error]);
   const { id, note, ...rest } = read.value;
@@ -58,7 +56,7 @@ export function readRow<S extends z.ZodType>(
     const { id: shownId = null, note: shownNote = null } = labels.data;
     return {
       ok: true,
-      row: { line: line.number, labels: { id: shownId, note: shownNote }, request: request.data },
+      value: { line: line.number, labels: { id: shownId, note: shownNote }, request: request.data },
     };
   }
   return refused([
@@ -89,8 +87,8 @@ export function fieldProblems(schema: z.ZodType, error: z.ZodError, fields: unkn
 /** Parses a line that must hold a JSON object. */
 export function lineFields(content: Line['content']): Result<Fields, LineProblem> {
   const refused = (message: string) => ({ ok: false, error: { field: null, message } }) as const;
-  if (!content.ok) return refused(LINE_PROBLEMS[content.problem]);
-  const parsed = parseJson(content.text);
+  if (!content.ok) return refused(LINE_PROBLEMS[content.error]);
+  const parsed = parseJson(content.value);
   if (!parsed.ok) return refused(parsed.error);
   return isJsonObject(parsed.value) ? { ok: true, value: parsed.value } : refused('expected a JSON object');
 }

@@ -22,8 +22,8 @@ export async function runOfFile(path: string): Promise<string | null> {
   const stream = createReadStream(path);
   try {
     for await (const { content } of readLines(stream, MAX_RUN_IMPORT_LINE_BYTES)) {
-      const read = content.ok ? readRunLine(content.text) : null;
-      return read?.ok === true && read.line.kind === 'run' ? read.line.id : null;
+      const read = content.ok ? readRunLine(content.value) : null;
+      return read?.ok === true && read.value.kind === 'run' ? read.value.id : null;
     }
     return null;
   } catch (error) {
@@ -53,8 +53,8 @@ export async function recipesOfFile(
 async function recipeOf({ digest, recipe }: RunFileRecipe, number: number): Promise<Recipe> {
   const read = await resolveRecipe(recipe);
   if (!read.ok) throw new RunError(`line ${number}: this version does not know the recipe`);
-  if (read.resolved.digest !== digest) throw new RunError(`line ${number}: the recipe does not match its digest`);
-  return read.resolved.recipe;
+  if (read.value.digest !== digest) throw new RunError(`line ${number}: the recipe does not match its digest`);
+  return read.value.recipe;
 }
 
 /**
@@ -124,16 +124,16 @@ function isWithin({ step }: LedgerRow, steps: ReplayRequest['steps']): boolean {
 async function* linesOf(path: string): AsyncGenerator<{ readonly line: RunFileLine; readonly number: number }> {
   await requireFile(path);
   for await (const { number, content } of readLines(createReadStream(path), MAX_RUN_IMPORT_LINE_BYTES)) {
-    if (!content.ok) throw new RunError(`line ${number}: ${content.problem === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
-    yield { line: readLine(content.text, number), number };
+    if (!content.ok) throw new RunError(`line ${number}: ${content.error === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
+    yield { line: readLine(content.value, number), number };
   }
 }
 
 function readLine(text: string, number: number): RunFileLine {
   const read = readRunLine(text);
-  if (read.ok) return read.line;
+  if (read.ok) return read.value;
   throw new RunError(
-    `line ${number}: ${read.problem === 'line_not_json' ? 'not JSON' : 'not a line of an exported run'}`,
+    `line ${number}: ${read.error === 'line_not_json' ? 'not JSON' : 'not a line of an exported run'}`,
   );
 }
 

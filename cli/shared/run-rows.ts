@@ -76,9 +76,9 @@ export async function runRows<S extends z.ZodType, T>(run: RowsRun<S, T>): Promi
       const read = readRow(line, schema, prepare);
       const common = { line: line.number, bytesRead: line.bytesRead };
       if (!read.ok) {
-        return { ...common, labels: NO_LABELS, outcome: { kind: 'refused', problems: read.problems } };
+        return { ...common, labels: NO_LABELS, outcome: { kind: 'refused', problems: read.error } };
       }
-      return { ...common, labels: read.row.labels, outcome: await handler.handle(read.row.request) };
+      return { ...common, labels: read.value.labels, outcome: await handler.handle(read.value.request) };
     },
   );
   for await (const { bytesRead, ...one } of finished) {

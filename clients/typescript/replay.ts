@@ -34,7 +34,7 @@ async function* linesOf(content: ReadableStream<Uint8Array>): AsyncGenerator<Rec
   const broken: { why: string | null } = { why: null };
   try {
     for await (const line of readLines(chunksOf(reader, broken), MAX_LINE_BYTES)) {
-      const read = line.ok ? understoodLine(line.text) : notALine(`a line that cannot be read: ${line.problem}`);
+      const read = line.ok ? understoodLine(line.value) : notALine(`a line that cannot be read: ${line.error}`);
       yield read;
       if (read.kind === 'summary' || read.kind === 'error' || read.kind === 'lost') return;
     }

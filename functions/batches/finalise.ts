@@ -4,6 +4,7 @@
  * error file. A step that is repeated writes the same bytes.
  */
 
+import type { Result } from '../../src/result.ts';
 import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { outputLine } from '../../src/wire/batches/result-line.ts';
@@ -51,8 +52,8 @@ export async function finalise(
     for (const chunk of chunks) {
       if (!parts.isHeld()) return await giveUp(output, error, 'lease_lost');
       const part = await assemble(batch, chunk, parts, { output, error });
-      if (!part.ok) return await giveUp(output, error, part.reason);
-      lost += part.lost;
+      if (!part.ok) return await giveUp(output, error, part.error);
+      lost += part.value;
     }
     const bytes = { output: await output.close(), error: await error.close() };
     if (!last) return { kind: 'merged', merged: { name: token, ...bytes }, lost };
@@ -91,10 +92,10 @@ async function giveUp(output: Assembly, error: Assembly, reason: TaskFailureReas
   return { kind: 'broke', reason };
 }
 
-/** `lost` = requests without a line, because the input file was deleted. */
-type Part = { readonly ok: true; readonly lost: number } | { readonly ok: false; readonly reason: TaskFailureReason };
+/** The number of requests without a line, because the input file was deleted. */
+type Part = Result<number, TaskFailureReason>;
 
-const WHOLE: Part = { ok: true, lost: 0 };
+const WHOLE: Part = { ok: true, value: 0 };
 
 type Assemblies = { readonly output: Assembly; readonly error: Assembly };
 
@@ -103,7 +104,7 @@ async function assemble(batch: NewBatch, chunk: FinalChunk, parts: FinaliseParts
   const lines: FinalLine[] = [];
   for (let number = 0; lines.length < chunk.finished; number++) {
     const part = await parts.results.open(batch.id, chunk.n, number);
-    if (part === null) return { ok: false, reason: 'chunk_results_gone' };
+    if (part === null) return { ok: false, error: 'chunk_results_gone' };
     if (part.completed + part.failed === chunk.requests) return (await copy(part, into)) ? WHOLE : CUT;
     // The lines of several rounds are sorted in memory. They fit there, because the consumer that scored the chunk held
     // them in memory, too.
@@ -112,13 +113,13 @@ async function assemble(batch: NewBatch, chunk: FinalChunk, parts: FinaliseParts
     lines.push(...read);
   }
   const others = chunk.finished === chunk.requests ? [] : await unsentLines(batch, chunk, lines, parts);
-  if (others === null) return { ok: false, reason: 'input_file_changed' };
+  if (others === null) return { ok: false, error: 'input_file_changed' };
   lines.push(...(others === 'input_gone' ? [] : others));
   for (const { file, bytes } of lines.sort((one, other) => one.line - other.line)) await into[file].write(bytes);
-  return { ok: true, lost: others === 'input_gone' ? chunk.requests - chunk.finished : 0 };
+  return { ok: true, value: others === 'input_gone' ? chunk.requests - chunk.finished : 0 };
 }
 
-const CUT: Part = { ok: false, reason: 'chunk_results_cut' };
+const CUT: Part = { ok: false, error: 'chunk_results_cut' };
 
 /** Copies a part that holds the whole chunk. Returns false if its bytes end early. */
 async function copy({ body, bytes, outputBytes }: OpenPart, { output, error }: Assemblies): Promise<boolean> {
@@ -173,7 +174,7 @@ async function unsentLines(
     if (bytes === null || isBlankLine(bytes) || have.has(number)) continue;
     const read = readEnvelope(bytes, number, batch.endpoint);
     if (!read.ok) return null;
-    const { text } = outputLine(batch.id, number, read.envelope.custom_id, { ok: false, unsent: chunk.unsent });
+    const { text } = outputLine(batch.id, number, read.value.custom_id, { ok: false, unsent: chunk.unsent });
     lines.push({ line: number, file: 'error', bytes: encoder.encode(text) });
   }
   return have.size + lines.length === chunk.requests ? lines : null;

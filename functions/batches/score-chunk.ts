@@ -56,7 +56,7 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
     const read = readEnvelope(line.bytes, line.number, batch.endpoint);
     // Files are immutable, so a validated line stays valid.
     if (!read.ok) return { kind: 'broke', reason: 'input_file_changed' };
-    requests.push({ line: line.number, ...read.envelope });
+    requests.push({ line: line.number, ...read.value });
   }
   if (requests.length !== chunk.requests) return { kind: 'broke', reason: 'input_file_changed' };
 

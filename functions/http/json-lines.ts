@@ -113,7 +113,7 @@ export class BodyLines {
     for await (const line of readLines(this.#chunks(), MAX_BODY_BYTES)) {
       this.#number++;
       if (!line.ok) throw new RequestError({ reason: 'body_not_utf8' });
-      if (line.text.trim() !== '') yield line.text;
+      if (line.value.trim() !== '') yield line.value;
     }
   }
 

@@ -46,12 +46,12 @@ export async function issuerOf(environment: IssuerEnvironment): Promise<IssuerRe
 
 async function readSettings(current: string, previous: string, trusted: string): Promise<IssuerResult> {
   const issuer = current === '' ? null : await readIssuer(current);
-  if (issuer?.ok === false) return refuse('ISSUER_KEY', issuer.problem);
+  if (issuer?.ok === false) return refuse('ISSUER_KEY', issuer.error);
   const before = await keysOf(previous);
   if (!before.ok) return refuse('ISSUER_KEYS_PREVIOUS', before.problem);
   const others = await keysOf(trusted);
   if (!others.ok) return refuse('TRUSTED_ISSUERS', others.problem);
-  const own = issuer === null ? null : issuer.issuer;
+  const own = issuer === null ? null : issuer.value;
   const revoked = new Set([...before.revoked, ...others.revoked].map(({ key_id }) => key_id));
   if (own !== null && revoked.has(own.key.key_id)) return refuse('ISSUER_KEY', 'the key is revoked: it may not sign');
   const counting = (keys: readonly IssuerKey[]) => keys.filter(({ key_id }) => !revoked.has(key_id));

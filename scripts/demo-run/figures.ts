@@ -36,8 +36,8 @@ export async function figuresOf(
 
 async function referenceOf({ recipe }: DemoRun): Promise<Recipe> {
   const read = await resolveRecipe(recipe);
-  if (!read.ok) throw new Error(`the recipe of a demo run: ${JSON.stringify(read.problems)}`);
-  const reference = BUILT_IN.of(read.resolved.recipe).monitor?.reference?.(read.resolved.recipe);
+  if (!read.ok) throw new Error(`the recipe of a demo run: ${JSON.stringify(read.error)}`);
+  const reference = BUILT_IN.of(read.value.recipe).monitor?.reference?.(read.value.recipe);
   if (reference === undefined) throw new Error('the family of the demo runs has no reference recipe');
   return reference;
 }

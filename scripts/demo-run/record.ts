@@ -49,8 +49,8 @@ export async function recordedRollouts(client: Client, run: string): Promise<Run
 function scoredAgain(rows: readonly RunRollout[]): ScoredGroup {
   const rewards = rows.toSorted((a, b) => Number(a.sample) - Number(b.sample)).map(({ reward }) => reward);
   const result = advantages(rewards, 'trl');
-  if (!result.ok) throw new Error(`recorded rewards: ${JSON.stringify(result.problems)}`);
-  return { rewards, advantages: result.group.advantages.map((sample) => ({ ...sample })) };
+  if (!result.ok) throw new Error(`recorded rewards: ${JSON.stringify(result.error)}`);
+  return { rewards, advantages: result.value.advantages.map((sample) => ({ ...sample })) };
 }
 
 function groupKey(step: number | null, group: string): string {

@@ -30,8 +30,8 @@ export async function readExamples(path: string, recipe: RecipeInput): Promise<E
   const file = createReadStream(resolve(import.meta.dirname, '../..', path));
   for await (const line of readLines(file, MAX_BODY_BYTES)) {
     const read = readRow(line, scoreRequestSchema, (fields) => ({ recipe, ...fields }));
-    if (!read.ok) throw new Error(`${path} line ${read.line}: ${read.problems.map((one) => one.message).join('; ')}`);
-    rows.push(read.row);
+    if (!read.ok) throw new Error(`${path} line ${line.number}: ${read.error.map((one) => one.message).join('; ')}`);
+    rows.push(read.value);
   }
   return rows;
 }

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { readBackends } from '../../service/backends/settings.ts';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
+import type { Result } from '../../src/result.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
 import { apiKeysSchema } from '../../src/wire/api-keys.ts';
 
@@ -14,11 +15,8 @@ const SECRETS = ['API_KEYS', 'BACKENDS', 'ISSUER_KEY'] as const;
 /** The platform's limit for one secret, in bytes. */
 const MAX_SECRET_BYTES = 5_120;
 
-export type SecretsFile =
-  /** The secrets as text, by name. */
-  | { readonly ok: true; readonly secrets: Readonly<Record<string, string>> }
-  /** Each problem is a sentence about one name. It never quotes a value. */
-  | { readonly ok: false; readonly problems: readonly string[] };
+/** The secrets as text, by name; or problems, each a sentence about one name, which never quotes a value. */
+export type SecretsFile = Result<Readonly<Record<string, string>>, readonly string[]>;
 
 /** Reads and checks a secrets file. Problems name the file's fields, never their values. */
 export function readSecretsFile(path: string): SecretsFile {
@@ -26,7 +24,7 @@ export function readSecretsFile(path: string): SecretsFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    return { ok: false, problems: [error instanceof Error ? error.message : String(error)] };
+    return { ok: false, error: [error instanceof Error ? error.message : String(error)] };
   }
   return readSecrets(text);
 }
@@ -38,10 +36,10 @@ export function readSecrets(text: string): SecretsFile {
     value = JSON.parse(text);
   } catch {
     // The message of the parser quotes the text.
-    return { ok: false, problems: ['expected JSON: {"API_KEYS": {…}, "BACKENDS": {…}, "GPU_KEY": "…"}'] };
+    return { ok: false, error: ['expected JSON: {"API_KEYS": {…}, "BACKENDS": {…}, "GPU_KEY": "…"}'] };
   }
   const entries = z.record(z.string(), z.unknown()).safeParse(value);
-  if (!entries.success || Array.isArray(value)) return { ok: false, problems: ['expected a JSON object'] };
+  if (!entries.success || Array.isArray(value)) return { ok: false, error: ['expected a JSON object'] };
   const secrets: Record<string, string> = {};
   const problems: string[] = [];
   for (const [name, entry] of Object.entries(entries.data)) {
@@ -52,7 +50,7 @@ export function readSecrets(text: string): SecretsFile {
     } else secrets[name] = secret;
   }
   problems.push(...unknownNames(secrets), ...keyProblems(secrets['API_KEYS']), ...backendProblems(secrets));
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, secrets };
+  return problems.length > 0 ? { ok: false, error: problems } : { ok: true, value: secrets };
 }
 
 function unknownNames(secrets: Readonly<Record<string, string>>): string[] {
@@ -91,7 +89,7 @@ function backendProblems(secrets: Readonly<Record<string, string>>): string[] {
   if (BACKENDS === undefined) return [];
   // A secret that this file does not contain may be deployed already, and bindings are not known here.
   const read = readBackends(BACKENDS, { secret: (name) => secrets[name] ?? 'deployed', isBound: () => true });
-  return read.ok ? [] : read.problems.map((problem) => `BACKENDS: ${problem}`);
+  return read.ok ? [] : read.error.map((problem) => `BACKENDS: ${problem}`);
 }
 
 function jsonOf(text: string | undefined): unknown {

@@ -5,6 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
+import type { Result } from '../../src/result.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -15,13 +16,10 @@ const accountsSchema = z.object({
 const deployedSchema = z.object({ type: z.literal('deploy'), targets: z.array(z.string()).default([]) });
 const CUSTOM_DOMAIN = /^(?<domain>\S+) \(custom domain/u;
 
-export type Login =
-  | { readonly ok: true; readonly accounts: readonly { readonly name: string; readonly id: string }[] }
-  | { readonly ok: false; readonly why: string };
+export type Login = Result<readonly { readonly name: string; readonly id: string }[], string>;
 
-export type Deployed =
-  /** `url` of the Worker; `null` if it has neither a workers.dev address nor a custom domain. */
-  { readonly ok: true; readonly url: string | null } | { readonly ok: false; readonly why: string };
+/** The URL of the Worker; `null` if it has neither a workers.dev address nor a custom domain. */
+export type Deployed = Result<string | null, string>;
 
 /** How a command ended. `output`: standard output, if it was captured. */
 type Ended = { readonly code: number | null; readonly output: string };
@@ -43,8 +41,8 @@ export class Wrangler {
   async login(): Promise<Login> {
     const { code, output } = await this.#run(['whoami', '--json'], { capture: true });
     const read = accountsSchema.safeParse(jsonIn(output));
-    if (read.success) return { ok: true, accounts: read.data.accounts };
-    return { ok: false, why: `wrangler whoami ended with ${code}` };
+    if (read.success) return { ok: true, value: read.data.accounts };
+    return { ok: false, error: `wrangler whoami ended with ${code}` };
   }
 
   /** Bundles the Worker, without account or network. */
@@ -71,7 +69,9 @@ export class Wrangler {
         args.push('--secrets-file', secretsFile);
       }
       const { code } = await this.#run(args, { env: { WRANGLER_OUTPUT_FILE_PATH: report } });
-      return code === 0 ? { ok: true, url: urlIn(report) } : { ok: false, why: `wrangler deploy ended with ${code}` };
+      return code === 0
+        ? { ok: true, value: urlIn(report) }
+        : { ok: false, error: `wrangler deploy ended with ${code}` };
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }

@@ -136,10 +136,10 @@ export async function readOptions(args: readonly string[]): Promise<Options | nu
 /** @throws UsageError if the recipe is unknown or wrong, or if its family reads no sources. */
 async function readResolved(recipe: RecipeFlag): Promise<Pick<Options, 'recipe' | 'resolved' | 'style'>> {
   const read = await resolveRecipe(recipe);
-  if (!read.ok) throw new UsageError(read.problems.map(({ path, message }) => `--${path}: ${message}`).join('\n'));
-  const style = styleOf(read.resolved.recipe);
-  if (style !== null) return { recipe, resolved: read.resolved, style };
-  throw new UsageError(`--recipe: the family ${read.resolved.recipe.family} reads no sources, so no row fits it`);
+  if (!read.ok) throw new UsageError(read.error.map(({ path, message }) => `--${path}: ${message}`).join('\n'));
+  const style = styleOf(read.value.recipe);
+  if (style !== null) return { recipe, resolved: read.value, style };
+  throw new UsageError(`--recipe: the family ${read.value.recipe.family} reads no sources, so no row fits it`);
 }
 
 async function readHabits(text: string | null): Promise<Habits> {

@@ -162,11 +162,11 @@ export class R2Object extends DurableObject<unknown> {
   #complete(request: RequestOf<'completeMultipartUpload'>): Response {
     const completed = this.ctx.storage.transactionSync(() => {
       const found = this.#uploads.complete(request);
-      if (found.ok) this.#replace(found.stored);
+      if (found.ok) this.#replace(found.value);
       return found;
     });
     this.#unused.clear();
-    return completed.ok ? replied(described(completed.stored)) : refused(completed.error);
+    return completed.ok ? replied(described(completed.value)) : refused(completed.error);
   }
 
   /** Writes the rest of a body as a blob, which counts as unused until an object takes it. */

@@ -1,5 +1,6 @@
 /** Multipart uploads of a bucket: parts are blobs, and completing an upload makes an object of them. */
 import { createHash } from 'node:crypto';
+import type { Result } from '../../src/result.ts';
 import type { R2Error, StoredObject } from './r2-replies.ts';
 import type { RequestOf } from './r2-requests.ts';
 import type { UnusedBlobs } from './r2-unused-blobs.ts';
@@ -11,7 +12,7 @@ type StoredPart = Part & { readonly part: number; readonly etag: string };
 type Upload = { readonly key: string; readonly http: string; readonly custom: string };
 type Named = { readonly object: string; readonly uploadId: string };
 
-type Completed = { readonly ok: true; readonly stored: StoredObject } | { readonly ok: false; readonly error: R2Error };
+type Completed = Result<StoredObject, R2Error>;
 
 export class MultipartUploads {
   readonly #storage: DurableObjectStorage;
@@ -85,7 +86,7 @@ export class MultipartUploads {
     for (const { md5 } of parts) digest.update(md5, 'hex');
     return {
       ok: true,
-      stored: {
+      value: {
         key: upload.key,
         version: request.uploadId,
         size: parts.reduce((sum, part) => sum + part.size, 0),

@@ -30,7 +30,7 @@ export function createCodeRunner(config: SandboxConfig, transport: Transport, cl
       const outcome = await runCode(config, transport, clock.date, run, life.signal);
       if (!outcome.ok) return outcome;
       const reading = readRun(outcome.reply);
-      return reading.ok ? { ok: true, output: reading.value } : failed(sandboxFailure(reading.fault));
+      return reading.ok ? { ok: true, output: reading.value } : failed(sandboxFailure(reading.error));
     };
     try {
       const result = await life.during(withRetries(attempt, () => end, clock));

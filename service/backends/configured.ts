@@ -98,12 +98,12 @@ export function chooseGenerator(
 ): GeneratorChoice | null {
   if (name !== undefined) {
     const found = generators.named.find(({ generator }) => generator.name === name);
-    return found === undefined ? null : { ok: true, generator: found.generator };
+    return found === undefined ? null : { ok: true, value: found.generator };
   }
-  if (generators.default !== null) return { ok: true, generator: generators.default.generator };
+  if (generators.default !== null) return { ok: true, value: generators.default.generator };
   return {
     ok: false,
-    failure: {
+    error: {
       reason: 'generator_unconfigured',
       detail: 'No generator is configured as the default: name one in "generator", or configure one.',
       retryable: false,

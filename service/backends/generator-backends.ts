@@ -83,7 +83,7 @@ function watched(generator: Generator): {
         return {
           async next() {
             const step = await generation.next();
-            if (step.done && !step.value.ok && !options.signal.aborted) last = step.value.failure.reason;
+            if (step.done && !step.value.ok && !options.signal.aborted) last = step.value.error.reason;
             return step;
           },
           return: (end) => generation.return(end),

@@ -12,6 +12,7 @@ import { pathText } from '../../src/input-problem.ts';
 import { dialectRow } from '../../src/judgments/chat-dialects.ts';
 import { readLabels } from '../../src/judgments/classifier/labels.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
+import type { Result } from '../../src/result.ts';
 import { DEFAULT_TIMEOUT_S } from '../desk/call-limits.ts';
 import { type ClassifierConfig, endpointOf } from './classifier/classifier-server.ts';
 import type { SandboxConfig } from './sandbox/sandbox-client.ts';
@@ -47,22 +48,21 @@ const NO_BACKENDS: BackendsConfig = {
   default_generator: null,
 };
 
-type BackendsResult =
-  | { readonly ok: true; readonly config: BackendsConfig }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 /** Reads the setting. Pure. An empty setting means no model backends. */
-export function readBackends(text: string | undefined, surroundings: Surroundings): BackendsResult {
-  if (text === undefined || text === '') return { ok: true, config: NO_BACKENDS };
+export function readBackends(
+  text: string | undefined,
+  surroundings: Surroundings,
+): Result<BackendsConfig, readonly string[]> {
+  if (text === undefined || text === '') return { ok: true, value: NO_BACKENDS };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, problems: ['expected JSON'] };
+    if (error instanceof SyntaxError) return { ok: false, error: ['expected JSON'] };
     throw error;
   }
   const parsed = backendsSchema.safeParse(value);
-  if (!parsed.success) return { ok: false, problems: problemsOf(parsed.error, value) };
+  if (!parsed.success) return { ok: false, error: problemsOf(parsed.error, value) };
   const problems: string[] = [];
   if (parsed.data.backends.length === 0 && parsed.data.sandbox === undefined) {
     problems.push('backends: expected at least 1 entry, or a "sandbox"');
@@ -85,10 +85,10 @@ export function readBackends(text: string | undefined, surroundings: Surrounding
     problems.push(`sandbox.${field}: ${message}`),
   );
   return problems.length > 0
-    ? { ok: false, problems }
+    ? { ok: false, error: problems }
     : {
         ok: true,
-        config: {
+        value: {
           judges,
           classifiers,
           cascades,

@@ -130,7 +130,7 @@ export class AgentLoop {
   generated(end: GenerationEnd): void {
     if (this.#step.kind !== 'generate') throw new Error(`AgentLoop: generated() during the step ${this.#step.kind}`);
     if (!end.ok) {
-      this.#breakOff({ stop: 'generator_failed', failure: end.failure });
+      this.#breakOff({ stop: 'generator_failed', failure: end.error });
       return;
     }
     if (this.#open.finish_reason === null) throw new Error('AgentLoop: a turn ended without a finish reason');

@@ -82,7 +82,7 @@ export function originOf(name: RecipeName): RecipeOrigin<Recipe> {
 async function describe(name: RecipeName): Promise<RecipeDescription> {
   const resolution = await resolveRecipe(name);
   if (!resolution.ok) throw new TypeError(`${name} does not resolve`);
-  const { digest, reward_range } = resolution.resolved;
+  const { digest, reward_range } = resolution.value;
   const recipe: Recipe = RECIPES[name];
   const { model, summary, training, parameters } = originOf(name);
   return {

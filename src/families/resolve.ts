@@ -9,6 +9,7 @@ import { digestOnce } from '../digest.ts';
 import type { BaseRecipe, RewardRange } from '../family/family.ts';
 import { type InputProblem, problemsOfIssues, UNKNOWN_FIELD } from '../input-problem.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
+import type { Result } from '../result.ts';
 import { nearestName } from '../text/nearest-name.ts';
 import { BUILT_IN, FAMILY_NAMES, RECIPES, type Recipe, type RecipeName } from './composers.ts';
 import { recipeSchema } from './schemas.ts';
@@ -25,9 +26,10 @@ export type ResolvedRecipe<R extends BaseRecipe = Recipe, Name extends string = 
   readonly reward_range: RewardRange;
 };
 
-export type RecipeResolution<R extends BaseRecipe = Recipe, Name extends string = RecipeName> =
-  | { readonly ok: true; readonly resolved: ResolvedRecipe<R, Name> }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+export type RecipeResolution<R extends BaseRecipe = Recipe, Name extends string = RecipeName> = Result<
+  ResolvedRecipe<R, Name>,
+  readonly InputProblem[]
+>;
 
 /** Resolves a recipe. Problems name the field, below `path`, and never repeat the input. Default path: `recipe`. */
 export type ResolveRecipe<R extends BaseRecipe = Recipe, Name extends string = RecipeName> = (
@@ -54,14 +56,14 @@ export function createResolver<R extends BaseRecipe, Name extends string>(
   const isName = (name: string): name is Name => Object.hasOwn(named, name);
   const described = (name: Name | null, recipe: R): RecipeResolution<R, Name> => {
     const resolved = { name, recipe, digest: digestOnce(recipe), reward_range: known.rangeOf(recipe) };
-    return { ok: true, resolved };
+    return { ok: true, value: resolved };
   };
   const unknownName = (given: unknown, path: InputProblem['path']): RecipeResolution<R, Name> => {
     const names = Object.keys(named);
     const near = typeof given === 'string' && given.length <= MAX_NAME_CHARS ? nearestName(given, names) : null;
     const meant = near === null ? 'expected' : `did you mean ${near}? Expected`;
     const message = `unknown recipe; ${meant} one of ${names.join(', ')}`;
-    return { ok: false, problems: [{ path, message }] };
+    return { ok: false, error: [{ path, message }] };
   };
   return async (input, path = ['recipe']) => {
     if (typeof input === 'string') return isName(input) ? described(input, named[input]) : unknownName(input, path);
@@ -73,12 +75,12 @@ export function createResolver<R extends BaseRecipe, Name extends string>(
     }
     const family = families.find((name) => name === candidate['family']);
     const parsed = family === undefined ? undefined : known.schemaOf(family)?.safeParse(candidate);
-    if (family === undefined || parsed === undefined) return { ok: false, problems: [unknownFamily(families, path)] };
+    if (family === undefined || parsed === undefined) return { ok: false, error: [unknownFamily(families, path)] };
     if (parsed.success) return described(null, parsed.data);
     const problems = problemsOfIssues(parsed.error.issues, candidate, path);
     return {
       ok: false,
-      problems: problems.map((problem) =>
+      error: problems.map((problem) =>
         problem.path.length === path.length + 1 ? withFamilies(problem, family, known) : problem,
       ),
     };

@@ -8,6 +8,7 @@
 
 import type { TokenUsage } from '../judgments/protocol/failure.ts';
 import { namesOf } from '../names-of.ts';
+import type { Failure, Result } from '../result.ts';
 
 /** A tool call that the server parsed. `arguments` is the model's JSON text, unchecked. */
 export type NativeToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
@@ -120,7 +121,7 @@ export type GenerationFailure = {
  * The end of a generation: every choice has finished, or the failure. Events before a failure belong to incomplete
  * choices.
  */
-export type GenerationEnd = { readonly ok: true } | { readonly ok: false; readonly failure: GenerationFailure };
+export type GenerationEnd = { readonly ok: true } | Failure<GenerationFailure>;
 
 export interface Generator {
   /** The generator's name in the deployment's configuration. */
@@ -144,6 +145,4 @@ export interface Generator {
 }
 
 /** The generator that a request named, or why none is available. */
-export type GeneratorChoice =
-  | { readonly ok: true; readonly generator: Generator }
-  | { readonly ok: false; readonly failure: GenerationFailure };
+export type GeneratorChoice = Result<Generator, GenerationFailure>;

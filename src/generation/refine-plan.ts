@@ -12,6 +12,7 @@ import { type RecipeInput, type ResolvedRecipe, resolveRecipe } from '../familie
 import type { Rollout } from '../family/rollout.ts';
 import { type RolloutFields, rolloutOf, rolloutSources } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
+import type { Failure, Result } from '../result.ts';
 import type { GenerationRequest, GenerationSampling, Generator } from './generator.ts';
 import { PROMPTED_GRAMMAR, type RefinerPrompt, refinerPrompt, taggedSources } from './refiner-prompt.ts';
 
@@ -53,35 +54,30 @@ export type RefinePlan<Request extends RefineInput = RefineInput> = {
   readonly citations: CitationPolicy;
 };
 
-type RefinePlanResult<Request extends RefineInput = RefineInput> =
-  | { readonly ok: true; readonly plan: RefinePlan<Request> }
-  /** Input errors of the request. */
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
+/** Plans the calls of a refinement, or returns the input errors of the request. */
 export async function planRefinement<Request extends RefineInput>(
   request: Request,
   generator: Pick<Generator, 'context_tokens'>,
-): Promise<RefinePlanResult<Request>> {
+): Promise<Result<RefinePlan<Request>, readonly InputProblem[]>> {
   const origin = rolloutSources(request);
-  const tagged = 'sources' in origin ? taggedSources(origin.sources) : { ok: true as const, ...origin };
+  const tagged = 'sources' in origin ? taggedSources(origin.sources) : { ok: true as const, value: origin.tool_output };
   if (!tagged.ok) return tagged;
   const budget = promptBudget(request, generator.context_tokens);
   if (!budget.ok) return budget;
-  const prompt = promptOf(request, tagged.tool_output, budget.tokens);
+  const prompt = promptOf(request, tagged.value, budget.value);
   if (!prompt.ok) return prompt;
-  const sources = parseSources(prompt.prompt.tool_output);
-  const scoring = await planScoring(request, prompt.prompt.tool_output, sources);
+  const sources = parseSources(prompt.value.tool_output);
+  const scoring = await planScoring(request, prompt.value.tool_output, sources);
   if (!scoring.ok) return scoring;
   const plan = {
     request,
-    prompt: prompt.prompt,
-    prompt_tokens: budget.tokens,
+    prompt: prompt.value,
+    prompt_tokens: budget.value,
     sources,
-    calls: callsOf(request, prompt.prompt),
-    recipe: scoring.recipe,
-    citations: scoring.citations,
+    calls: callsOf(request, prompt.value),
+    ...scoring.value,
   };
-  return { ok: true, plan };
+  return { ok: true, value: plan };
 }
 
 /** Converts a candidate to a rollout, with the tool output that the policy saw. */
@@ -102,18 +98,16 @@ export function candidateRollout(
   });
 }
 
-type Refused = Extract<RefinePlanResult, { ok: false }>;
-
-function refused(field: string, message: string, ...within: readonly string[]): Refused {
-  return { ok: false, problems: [{ path: [field, ...within], message }] };
+function refused(field: string, message: string, ...within: readonly string[]): Failure<readonly InputProblem[]> {
+  return { ok: false, error: [{ path: [field, ...within], message }] };
 }
 
 function promptBudget(
   { prompt_tokens, sampling }: RefineInput,
   context: number | null,
-): { readonly ok: true; readonly tokens: number } | Refused {
+): Result<number, readonly InputProblem[]> {
   const most = context === null ? prompt_tokens : context - sampling.max_tokens;
-  if (most >= 1) return { ok: true, tokens: Math.min(prompt_tokens, most) };
+  if (most >= 1) return { ok: true, value: Math.min(prompt_tokens, most) };
   return refused('sampling', `leaves no room for a prompt: the generator takes ${context} tokens`, 'max_tokens');
 }
 
@@ -121,13 +115,13 @@ function promptOf(
   request: RefineInput,
   tool_output: string,
   prompt_tokens: number,
-): { readonly ok: true; readonly prompt: RefinerPrompt } | Refused {
+): Result<RefinerPrompt, readonly InputProblem[]> {
   const { question, reasoning, mode } = request;
   const input = { question, tool_output, mode, prompt_tokens };
   const whole = refinerPrompt(reasoning === undefined ? input : { ...input, reasoning });
   if (whole.ok) return whole;
   const alone = refinerPrompt(input);
-  const needed = `about ${whole.needed_tokens} tokens are needed before any tool output, and the prompt may take ${prompt_tokens}`;
+  const needed = `about ${whole.error} tokens are needed before any tool output, and the prompt may take ${prompt_tokens}`;
   return refused(alone.ok ? 'reasoning' : 'question', `too long: ${needed}`);
 }
 
@@ -155,17 +149,17 @@ async function planScoring(
   request: RefineInput,
   tool_output: string,
   sources: SourceSet,
-): Promise<({ readonly ok: true } & Pick<RefinePlan, 'recipe' | 'citations'>) | Refused> {
+): Promise<Result<Pick<RefinePlan, 'recipe' | 'citations'>, readonly InputProblem[]>> {
   const tooMany = sizeProblems(
     parseResponse('', sources),
     sources,
     request.sources === undefined ? 'tool_output' : 'sources',
   );
-  if (tooMany.length > 0) return { ok: false, problems: tooMany };
-  if (request.recipe === undefined) return { ok: true, recipe: null, citations: 'allowed' };
+  if (tooMany.length > 0) return { ok: false, error: tooMany };
+  if (request.recipe === undefined) return { ok: true, value: { recipe: null, citations: 'allowed' } };
   const resolved = await resolveRecipe(request.recipe);
   if (!resolved.ok) return resolved;
-  const { recipe } = resolved.resolved;
+  const { recipe } = resolved.value;
   if (recipe.family !== refiner.name) {
     return refused('recipe', `expected a recipe of the ${refiner.name} family, got one of ${recipe.family}`);
   }
@@ -176,5 +170,5 @@ async function planScoring(
   }
   // Checks what the recipe requires of the row before anything is generated.
   const tried = planRollout(candidateRollout(request, tool_output, '', 'stop'), recipe, { sources });
-  return tried.ok ? { ok: true, recipe: resolved.resolved, citations } : { ok: false, problems: tried.error };
+  return tried.ok ? { ok: true, value: { recipe: resolved.value, citations } } : { ok: false, error: tried.error };
 }

@@ -7,6 +7,7 @@
  * text, before that text's events are yielded.
  */
 import type { TokenUsage } from '../judgments/protocol/failure.ts';
+import type { Result } from '../result.ts';
 import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate, type Pushed } from './candidate.ts';
 import { Calls, type ConcurrencyOptions } from './concurrent-calls.ts';
 import type { GenerationEvent, GenerationFailure, Generator } from './generator.ts';
@@ -27,9 +28,12 @@ export type RefineEvent =
     >);
 
 /** All candidates by index, or the failure that left some of them incomplete. */
-export type Refined =
-  | { readonly ok: true; readonly candidates: readonly FinishedCandidate[]; readonly usage: TokenUsage | null }
-  | { readonly ok: false; readonly failure: GenerationFailure };
+export type Refined = Result<RefinedCandidates, GenerationFailure>;
+
+export type RefinedCandidates = {
+  readonly candidates: readonly FinishedCandidate[];
+  readonly usage: TokenUsage | null;
+};
 
 type RefineOptions = Omit<ConcurrencyOptions, 'maxConcurrent'>;
 
@@ -46,7 +50,7 @@ export async function* refineCandidates(
       const step = await calls.next();
       if (step === null) return candidates.all();
       if ('end' in step) {
-        if (!step.end.ok) return { ok: false, failure: step.end.failure };
+        if (!step.end.ok) return { ok: false, error: step.end.error };
         continue;
       }
       const taken = candidates.take(step.call, step.event);
@@ -80,7 +84,7 @@ export async function finishRefinement(
 /** The value for `return`; callers read the result of `next` instead. */
 const NOT_FINISHED: Refined = {
   ok: false,
-  failure: { reason: 'generator_interrupted', detail: 'the refinement was stopped', retryable: true },
+  error: { reason: 'generator_interrupted', detail: 'the refinement was stopped', retryable: true },
 };
 
 type Taken = { readonly events: readonly RefineEvent[]; readonly stop: boolean };
@@ -130,7 +134,7 @@ class Candidates {
     const candidates = this.#finished.toSorted((a, b) => a.index - b.index);
     if (candidates.length !== this.#readers.length)
       throw new Error('refine: the generator ended before its choices did');
-    return { ok: true, candidates, usage: this.#usage() };
+    return { ok: true, value: { candidates, usage: this.#usage() } };
   }
 
   #pushed(candidate: number, reader: CandidateReader, text: string, { events, invented }: Pushed): Taken {

@@ -10,6 +10,7 @@ import { parseSources, type SourceInput, sourcesFromList } from '../citations/so
 import type { Source } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { estimateTokens, unitsWithin } from '../judgments/protocol/token-estimate.ts';
+import type { Result } from '../result.ts';
 import { trimSpan } from '../text/span.ts';
 import { neutraliseControlTokens } from '../text/untrusted.ts';
 
@@ -57,30 +58,25 @@ const MODES: Readonly<Record<RefinerPromptInput['mode'], string>> = {
 /** Allowance for the chat template and the labels around the texts, in tokens. */
 const FRAME_TOKENS = 64;
 
-type RefinerPromptResult =
-  | { readonly ok: true; readonly prompt: RefinerPrompt }
-  /** Question and reasoning alone exceed the budget. */
-  | { readonly ok: false; readonly needed_tokens: number };
-
 /**
- * Builds the prompt. Token counts are upper estimates (src/judgments/protocol/budget.ts), because the edge has no
- * tokenizer.
+ * Builds the prompt. The error is the needed number of tokens, if question and reasoning alone exceed the budget. Token
+ * counts are upper estimates (src/judgments/protocol/budget.ts), because the edge has no tokenizer.
  */
-export function refinerPrompt(input: RefinerPromptInput): RefinerPromptResult {
+export function refinerPrompt(input: RefinerPromptInput): Result<RefinerPrompt, number> {
   const { question, reasoning, tool_output, mode, prompt_tokens } = input;
   const system = `${FORMAT} ${MODES[mode]}`;
   const texts = [`Question:\n${question}`, ...(reasoning === undefined ? [] : [`Reasoning so far:\n${reasoning}`])];
   const parts = texts.map(neutraliseControlTokens);
   const fixed = FRAME_TOKENS + estimateTokens(system) + parts.reduce((sum, part) => sum + estimateTokens(part), 0);
   const left = prompt_tokens - fixed;
-  if (left <= 0) return { ok: false, needed_tokens: fixed + 1 };
+  if (left <= 0) return { ok: false, error: fixed + 1 };
   // Equal in length to the tool output, so the cut and all offsets apply to both.
   const shown = neutraliseControlTokens(tool_output);
   const kept = prefixWithin(shown, left);
   const user = [...parts, `Tool output:\n${shown.slice(0, kept)}`].join('\n\n');
   return {
     ok: true,
-    prompt: {
+    value: {
       messages: [
         { role: 'system', content: system },
         { role: 'user', content: user },
@@ -103,21 +99,17 @@ function prefixWithin(text: string, tokens: number): number {
   return line > most / 2 ? line : most;
 }
 
-type TaggedSources =
-  | { readonly ok: true; readonly tool_output: string }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
 /**
  * Writes sources as the tagged text that a refiner reads: `<snippet id=ID title="…" url="…">text</snippet>`, one per
  * line. The parser must read back what was written. A source that it would read differently (source tags in the text,
  * both kinds of quotation marks in an attribute) is refused with a problem at `sources[i]`.
  */
-export function taggedSources(sources: readonly SourceInput[]): TaggedSources {
+export function taggedSources(sources: readonly SourceInput[]): Result<string, readonly InputProblem[]> {
   const problems = sources.flatMap((source, position): InputProblem[] =>
     comesBack(source) ? [] : [{ path: ['sources', position], message: UNTAGGABLE }],
   );
-  if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, tool_output: sources.map(tagged).join('\n') };
+  if (problems.length > 0) return { ok: false, error: problems };
+  return { ok: true, value: sources.map(tagged).join('\n') };
 }
 
 const UNTAGGABLE =

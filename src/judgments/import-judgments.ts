@@ -79,29 +79,29 @@ export async function importJudgments(
       complete = false;
       break;
     }
-    if (line.ok && line.text.trim() === '') continue;
+    if (line.ok && line.value.trim() === '') continue;
     complete = false;
     if (!line.ok) {
-      tally.refuse(number, line.problem, 'the line cannot be read');
+      tally.refuse(number, line.error, 'the line cannot be read');
       continue;
     }
-    const parsed = readRecordLine(line.text);
+    const parsed = readRecordLine(line.value);
     if (!parsed.ok) {
-      tally.refuse(number, parsed.problem, parsed.detail);
+      tally.refuse(number, parsed.error.problem, parsed.error.detail);
       continue;
     }
-    switch (parsed.line.kind) {
+    switch (parsed.value.kind) {
       case 'missing':
         absent++;
         break;
       case 'end':
-        complete = parsed.line.judgments === read && parsed.line.missing === absent;
+        complete = parsed.value.judgments === read && parsed.value.missing === absent;
         break;
       case 'judgment':
         read++;
-        if (await isTrusted(parsed.line.judgment, number, known, tally)) {
-          waiting.push({ line: number, judgment: parsed.line.judgment });
-          waitingChars += line.text.length;
+        if (await isTrusted(parsed.value.judgment, number, known, tally)) {
+          waiting.push({ line: number, judgment: parsed.value.judgment });
+          waitingChars += line.value.length;
         }
         if (waiting.length >= limits.chunk || waitingChars >= limits.chunkChars) await flush();
         break;

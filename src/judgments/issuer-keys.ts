@@ -7,6 +7,7 @@
 import * as z from 'zod';
 import { digestJson } from '../digest.ts';
 import { parsedJson } from '../json.ts';
+import type { Result } from '../result.ts';
 import { createIssuer, type Issuer, type IssuerKey, type PublicKey } from './issuer.ts';
 
 const ALGORITHM = 'Ed25519';
@@ -25,8 +26,6 @@ const privateJwkSchema = publicJwkSchema.extend({ d: z.string().regex(ED25519_BY
 /** A leaked key stays listed as revoked, which distinguishes its signatures from those of unknown keys. */
 const publicKeysSchema = z.array(publicJwkSchema.extend({ revoked: z.boolean().optional() })).max(MAX_KEYS);
 
-type ReadIssuer = { readonly ok: true; readonly issuer: Issuer } | { readonly ok: false; readonly problem: string };
-
 type ReadPublicKeys =
   | {
       readonly ok: true;
@@ -37,14 +36,14 @@ type ReadPublicKeys =
   | { readonly ok: false; readonly problem: string };
 
 /** Reads a private key. Problems quote no part of it. */
-export async function readIssuer(text: string): Promise<ReadIssuer> {
+export async function readIssuer(text: string): Promise<Result<Issuer, string>> {
   const trimmed = text.trim();
   const pair = trimmed.startsWith('{') ? await fromJwk(trimmed) : await fromPkcs8(trimmed);
-  if (pair === null) return { ok: false, problem: 'expected an Ed25519 private key as JWK or PKCS #8 (base64 or PEM)' };
+  if (pair === null) return { ok: false, error: 'expected an Ed25519 private key as JWK or PKCS #8 (base64 or PEM)' };
   const key = issuerKeyOf(pair.publicKey);
   const issuer = createIssuer(key, pair.privateKey);
-  if (!(await belongTogether(pair))) return { ok: false, problem: 'd and x of the JWK are not one key pair' };
-  return { ok: true, issuer };
+  if (!(await belongTogether(pair))) return { ok: false, error: 'd and x of the JWK are not one key pair' };
+  return { ok: true, value: issuer };
 }
 
 /** Reads a JSON list of public JWKs, some marked `"revoked": true`. Further members, such as `kid`, are ignored. */

@@ -1,7 +1,7 @@
 /** A line of a byte stream, or the reason why it cannot be read. */
-export type Line =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly problem: 'line_too_long' | 'line_not_utf8' };
+import type { Result } from '../result.ts';
+
+export type Line = Result<string, 'line_too_long' | 'line_not_utf8'>;
 
 const LINE_FEED = 0x0a;
 
@@ -19,7 +19,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
     if (bytes <= maxBytes) pieces.push(piece);
   };
   const take = (): Line => {
-    const line = bytes > maxBytes ? ({ ok: false, problem: 'line_too_long' } as const) : decodeLine(decoder, pieces);
+    const line = bytes > maxBytes ? ({ ok: false, error: 'line_too_long' } as const) : decodeLine(decoder, pieces);
     pieces = [];
     bytes = 0;
     return line;
@@ -41,9 +41,9 @@ function decodeLine(decoder: TextDecoder, pieces: readonly Uint8Array[]): Line {
   try {
     let text = '';
     for (const piece of pieces) text += decoder.decode(piece, { stream: true });
-    return { ok: true, text: text + decoder.decode() };
+    return { ok: true, value: text + decoder.decode() };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return { ok: false, problem: 'line_not_utf8' };
+    return { ok: false, error: 'line_not_utf8' };
   }
 }

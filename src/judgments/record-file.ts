@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { digestJson } from '../digest.ts';
 import { MAX_EXPORT_KEYS } from '../limits.ts';
+import type { Result } from '../result.ts';
 import type { Desk } from './desk.ts';
 import type { Judgment } from './judgment.ts';
 import { sha256Schema } from './judgment-schema.ts';
@@ -43,9 +44,9 @@ type RecordLine =
   | { readonly kind: 'missing'; readonly key: string; readonly reason: MissingReason }
   | { readonly kind: 'end'; readonly judgments: number; readonly missing: number };
 
-export type ReadRecordLine =
-  | { readonly ok: true; readonly line: RecordLine }
-  | { readonly ok: false; readonly problem: 'line_not_json' | 'record_invalid'; readonly detail: string };
+type RecordLineError = { readonly problem: 'line_not_json' | 'record_invalid'; readonly detail: string };
+
+export type ReadRecordLine = Result<RecordLine, RecordLineError>;
 
 /** Writes one line, with its line feed. */
 export function writeRecordLine(line: RecordLine): string {
@@ -70,18 +71,18 @@ export function readRecordLine(text: string): ReadRecordLine {
     value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return { ok: false, problem: 'line_not_json', detail: 'the line is not JSON' };
+    return { ok: false, error: { problem: 'line_not_json', detail: 'the line is not JSON' } };
   }
   const missing = missingLineSchema.safeParse(value);
-  if (missing.success) return { ok: true, line: { kind: 'missing', ...missing.data.missing } };
+  if (missing.success) return { ok: true, value: { kind: 'missing', ...missing.data.missing } };
   const end = endLineSchema.safeParse(value);
   if (end.success) {
     const { judgments, missing: absent } = end.data.end;
-    return { ok: true, line: { kind: 'end', judgments, missing: absent } };
+    return { ok: true, value: { kind: 'end', judgments, missing: absent } };
   }
   const record = readRecord(value);
-  if (record.ok) return { ok: true, line: { kind: 'judgment', judgment: record.judgment } };
-  return { ok: false, problem: 'record_invalid', detail: record.failure.detail };
+  if (record.ok) return { ok: true, value: { kind: 'judgment', judgment: record.judgment } };
+  return { ok: false, error: { problem: 'record_invalid', detail: record.failure.detail } };
 }
 
 export type WantedRecord = {

@@ -87,7 +87,7 @@ export async function flippedAdvantages(rows: readonly GroupedRow[]): Promise<Fl
 function advantagesOf(rewards: readonly (number | null)[]) {
   const result = advantages(rewards, ADVANTAGES);
   if (!result.ok) throw new Error('flippedAdvantages: the rewards were refused');
-  return result.group.advantages;
+  return result.value.advantages;
 }
 
 /** One answer with its rows: the criteria that it is judged by, or the one claim that it consists of. */
@@ -177,7 +177,7 @@ const BASE = {
 async function namedRecipe(fields: Readonly<Record<string, unknown>>): Promise<ResolvedRecipe> {
   const recipe = await resolveRecipe(fields);
   if (!recipe.ok) throw new Error('flippedAdvantages: the recipe was refused');
-  return recipe.resolved;
+  return recipe.value;
 }
 
 const IDENTITY = { model: 'labels', template: 'labels', sampling: null };

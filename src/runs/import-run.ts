@@ -101,9 +101,9 @@ export async function importRun(
       reader.refuseUnread(number, 'too_many_lines');
       break;
     }
-    if (line.ok && line.text.trim() === '') continue;
-    if (line.ok) await reader.read(number, line.text);
-    else reader.refuseUnread(number, line.problem);
+    if (line.ok && line.value.trim() === '') continue;
+    if (line.ok) await reader.read(number, line.value);
+    else reader.refuseUnread(number, line.error);
   }
   await reader.flush();
   return reader.report();
@@ -138,8 +138,8 @@ class RunImport {
   async read(number: number, text: string): Promise<void> {
     const read = readRunLine(text);
     this.#complete = false;
-    if (!read.ok) return this.refuse(number, read.problem);
-    const { line } = read;
+    if (!read.ok) return this.refuse(number, read.error);
+    const { value: line } = read;
     switch (line.kind) {
       case 'run':
         if (this.#family !== null) return this.refuse(number, 'line_invalid');
@@ -158,10 +158,10 @@ class RunImport {
   async #addRecipe(number: number, { digest, name, recipe }: RunFileRecipe): Promise<void> {
     const resolved = await resolveRecipe(recipe);
     if (!resolved.ok) return this.refuse(number, 'line_invalid');
-    if (resolved.resolved.digest !== digest) return this.refuse(number, 'recipe_digest_wrong');
-    if (resolved.resolved.recipe.family !== this.#family) return this.refuse(number, 'family_differs');
+    if (resolved.value.digest !== digest) return this.refuse(number, 'recipe_digest_wrong');
+    if (resolved.value.recipe.family !== this.#family) return this.refuse(number, 'family_differs');
     if (this.#recipes.size === this.#limits.recipes) return this.refuse(number, 'too_many_recipes');
-    this.#recipes.set(digest, { digest, name, recipe: resolved.resolved.recipe });
+    this.#recipes.set(digest, { digest, name, recipe: resolved.value.recipe });
   }
 
   async #addRollout(number: number, rollout: RunFileRollout, chars: number): Promise<void> {

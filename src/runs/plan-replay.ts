@@ -13,6 +13,7 @@ import {
 } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { isJsonObject } from '../json.ts';
+import type { Result } from '../result.ts';
 import type { ReplayedRubricsInput } from '../rubrics/replayed-set.ts';
 import { type ChangedField, mayLeaveGaps, type RecipeValues, recipeChange } from './gaps.ts';
 import type { ReplayRule } from './replay-group.ts';
@@ -72,16 +73,12 @@ type ReplayMeasures =
   | { readonly kind: 'missing'; readonly judge: string | null }
   | { readonly kind: 'all'; readonly judge: string; readonly replicate: number };
 
-type ReplayPlanResult =
-  | { readonly ok: true; readonly plan: ReplayPlan }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
 /** @param recorded the recipes of the run, by digest. */
 export async function planReplay(
   run: string,
   recorded: ReadonlyMap<string, Recipe>,
   request: ReplayOptions,
-): Promise<ReplayPlanResult> {
+): Promise<Result<ReplayPlan, readonly InputProblem[]>> {
   const { recipe, sweep } = request;
   const base = await requestedRecipes(recorded, recipe, resolveRecipe);
   if (!base.ok) return base;
@@ -89,18 +86,18 @@ export async function planReplay(
   for (const value of sweep?.values ?? []) {
     const at = await requestedRecipes(recorded, recipe, resolveRecipe, { field: sweep?.field ?? '', value });
     if (!at.ok) return at;
-    points.push({ value, after: recipesAfter(at.recipes) });
+    points.push({ value, after: recipesAfter(at.value) });
   }
-  const after = recipesAfter(base.recipes);
+  const after = recipesAfter(base.value);
   const others = sweep === undefined ? [after] : points.map((point) => point.after);
   return {
     ok: true,
-    plan: {
+    value: {
       run,
-      recipes: base.recipes,
+      recipes: base.value,
       before: recorded,
       after,
-      changes: changesOf(base.recipes),
+      changes: changesOf(base.value),
       points: sweep === undefined ? null : points,
       advantages: request.advantages,
       samples: request.samples,
@@ -129,10 +126,6 @@ type RequestedRecipes<R extends RecipeValues = Recipe> = {
   readonly after: ReadonlyMap<string, ResolvedRecipe<R, string>>;
 };
 
-type RequestedRecipesResult<R extends RecipeValues> =
-  | { readonly ok: true; readonly recipes: RequestedRecipes<R> }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
 /**
  * Resolves the requested recipe against each recorded recipe.
  * @param asked a name, a whole recipe or `{set: {…}}`; `undefined` = the recorded recipe itself.
@@ -144,19 +137,19 @@ export async function requestedRecipes<R extends RecipeValues>(
   asked: RecipeInput | undefined,
   resolve: ResolveRecipe<R, string>,
   point: { readonly field: string; readonly value: SweepValue } | null = null,
-): Promise<RequestedRecipesResult<R>> {
+): Promise<Result<RequestedRecipes<R>, readonly InputProblem[]>> {
   const after = new Map<string, ResolvedRecipe<R, string>>();
   for (const [digest, recipe] of recorded) {
     const resolution = await requestedRecipe(recipe, asked, resolve, point);
     if (!resolution.ok) return resolution;
-    const { resolved } = resolution;
+    const { value: resolved } = resolution;
     if (resolved.recipe.family !== recipe.family) {
       const message = `the run was recorded under a recipe of the family ${recipe.family}; its facts do not fit another family`;
-      return { ok: false, problems: [{ path: ['recipe'], message }] };
+      return { ok: false, error: [{ path: ['recipe'], message }] };
     }
     after.set(digest, resolved);
   }
-  return { ok: true, recipes: { before: recorded, after } };
+  return { ok: true, value: { before: recorded, after } };
 }
 
 async function requestedRecipe<R extends RecipeValues>(
@@ -168,7 +161,7 @@ async function requestedRecipe<R extends RecipeValues>(
   const base = await baseRecipe(recorded, asked, resolve);
   if (!base.ok || point === null) return base;
   const fields = nested(point.field.split('.'), point.value);
-  return resolve(withFields(base.resolved.recipe, fields), ['sweep', 'values']);
+  return resolve(withFields(base.value.recipe, fields), ['sweep', 'values']);
 }
 
 async function baseRecipe<R extends RecipeValues>(
@@ -179,7 +172,7 @@ async function baseRecipe<R extends RecipeValues>(
   if (asked === undefined) return resolve(recorded);
   if (typeof asked === 'string' || !Object.hasOwn(asked, 'set')) return resolve(asked);
   const { set, ...others } = asked;
-  const problem = (path: string[], message: string) => ({ ok: false, problems: [{ path, message }] }) as const;
+  const problem = (path: string[], message: string) => ({ ok: false, error: [{ path, message }] }) as const;
   if (Object.keys(others).length > 0) return problem(['recipe'], 'set stands alone: it changes the recorded recipe');
   if (!isJsonObject(set)) return problem(['recipe', 'set'], 'expected an object: the fields to change');
   return resolve(withFields(recorded, set), ['recipe', 'set']);

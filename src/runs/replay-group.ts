@@ -305,17 +305,17 @@ function composeMembers(members: readonly Member[], options: ReplayRule, compose
     isGdpo(options) ? 'mean' : options,
   );
   if (!result.ok) {
-    const [problem] = result.problems;
+    const [problem] = result.error;
     throw new RangeError(`replayGroup: no advantages: ${problem?.path.join('.')}: ${problem?.message}`);
   }
   const scores = composed.map(({ reward, reason, components, depends_on }, position): ReplayedScore => {
-    const own = result.group.advantages[position];
+    const own = result.value.advantages[position];
     if (own === undefined) throw new Error('replayGroup: an advantage was lost');
     const { advantage, masked } = own;
     const score = { reward, reason, components, advantage, masked };
     return depends_on === undefined ? score : { ...score, depends_on: depends_on.map((at) => sampleAt(members, at)) };
   });
-  const { degenerate } = result.group;
+  const { degenerate } = result.value;
   if (!isGdpo(options)) return { scores, degenerate, contributions: null };
   const contributions = members.map(({ recipe }, position) => {
     const score = measured[position] ?? null;

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { FAMILY_NAMES, type FamilyName } from '../families/composers.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
+import type { Result } from '../result.ts';
 import { type RolloutCounts, rolloutCountsSchema } from './rollout-counts.ts';
 import { type LedgerRow, ledgerRowSchema, runIdSchema } from './row.ts';
 
@@ -60,10 +61,6 @@ export const runFileLineSchema = z.union([
   z.strictObject({ end: z.strictObject({ v: z.literal(RUN_FILE_VERSION), rollouts: z.int().min(0) }) }),
 ]);
 
-type ReadRunLine =
-  | { readonly ok: true; readonly line: RunFileLine }
-  | { readonly ok: false; readonly problem: 'line_not_json' | 'line_invalid' };
-
 /** Serializes one line, with its line feed. */
 export function writeRunLine(line: RunFileLine): string {
   return `${JSON.stringify(lineValue(line))}\n`;
@@ -87,22 +84,22 @@ function lineValue(line: RunFileLine): unknown {
 }
 
 /** Parses and validates one line. */
-export function readRunLine(text: string): ReadRunLine {
+export function readRunLine(text: string): Result<RunFileLine, 'line_not_json' | 'line_invalid'> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return { ok: false, problem: 'line_not_json' };
+    return { ok: false, error: 'line_not_json' };
   }
   const parsed = runFileLineSchema.safeParse(value);
-  if (!parsed.success) return { ok: false, problem: 'line_invalid' };
+  if (!parsed.success) return { ok: false, error: 'line_invalid' };
   const { data } = parsed;
   if ('run' in data) {
     const { id, family, created_at } = data.run;
-    return { ok: true, line: { kind: 'run', id, family, created_at } };
+    return { ok: true, value: { kind: 'run', id, family, created_at } };
   }
-  if ('recipe' in data) return { ok: true, line: { kind: 'recipe', ...data.recipe } };
-  if ('rollout' in data) return { ok: true, line: { kind: 'rollout', rollout: data.rollout } };
-  return { ok: true, line: { kind: 'end', rollouts: data.end.rollouts } };
+  if ('recipe' in data) return { ok: true, value: { kind: 'recipe', ...data.recipe } };
+  if ('rollout' in data) return { ok: true, value: { kind: 'rollout', rollout: data.rollout } };
+  return { ok: true, value: { kind: 'end', rollouts: data.end.rollouts } };
 }

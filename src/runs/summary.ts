@@ -109,7 +109,7 @@ export class StepFigures {
     );
     // A reward beyond REWARD_LIMIT, which no recipe gives: rows of earlier imports may have one.
     if (!result.ok) return;
-    const { std, degenerate, valid } = result.group;
+    const { std, degenerate, valid } = result.value;
     if (degenerate !== null) this.#degenerate.add(degenerate.reason);
     if (std !== null && valid > 1) this.#spread.add(std);
   }

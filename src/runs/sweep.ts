@@ -3,6 +3,7 @@
  * once, and its other half once per value.
  */
 import { MAX_SWEEP_POINTS } from '../limits.ts';
+import type { Failure, Result } from '../result.ts';
 import { FiguresOfGroups } from './figures.ts';
 import { type PreparedGroup, type RecipesOfRun, replayPrepared } from './replay-group.ts';
 import type { ReplayFigures } from './replay-report.ts';
@@ -48,8 +49,6 @@ export class SweepReplay {
   }
 }
 
-type ParsedSweep = { readonly ok: true; readonly sweep: Sweep } | { readonly ok: false; readonly problem: string };
-
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 /** A range as other programs write it, which no field takes as a word. */
 const OTHER_RANGE = /^-?[\d.]+(?:\.\.|-)[\d.]+$/;
@@ -58,8 +57,8 @@ const OTHER_RANGE = /^-?[\d.]+(?:\.\.|-)[\d.]+$/;
  * Parses `field=from:to:by` or `field=a,b,c`. A range includes `to` if a step meets it, and its values are exact
  * decimals (0.3 instead of 0.1 + 0.1 + 0.1). A list holds numbers, true, false or words.
  */
-export function parseSweep(text: string): ParsedSweep {
-  const refused = (problem: string): ParsedSweep => ({ ok: false, problem });
+export function parseSweep(text: string): Result<Sweep, string> {
+  const refused = (problem: string): Failure<string> => ({ ok: false, error: problem });
   const at = text.indexOf('=');
   const field = text.slice(0, at);
   const given = text.slice(at + 1);
@@ -74,13 +73,13 @@ export function parseSweep(text: string): ParsedSweep {
     if (values.some((value) => typeof value === 'string' && OTHER_RANGE.test(value))) {
       return refused('a range is from:to:by, for example 0:1:0.1');
     }
-    return { ok: true, sweep: { field, values } };
+    return { ok: true, value: { field, values } };
   }
   const [from, to, by] = parts.map((part) => (NUMBER.test(part) ? part : null));
   if (parts.length !== 3 || from == null || to == null || by == null)
     return refused('expected three numbers: from:to:by');
   const values = rangeOf(from, to, by);
-  return typeof values === 'string' ? refused(values) : { ok: true, sweep: { field, values } };
+  return typeof values === 'string' ? refused(values) : { ok: true, value: { field, values } };
 }
 
 /** Counts in units of the last written decimal place, so rounding errors do not accumulate. */

@@ -4,6 +4,7 @@
  * samples gives the same bits.
  */
 import type { InputProblem } from '../input-problem.ts';
+import type { Result } from '../result.ts';
 import { type AdvantageOptions, type AdvantageRule, type MarginBaseline, ruleOf } from './advantage-presets.ts';
 import { othersSpreads, type Spread, spreadOf } from './spread.ts';
 
@@ -40,10 +41,6 @@ export type GroupAdvantages = {
   readonly degenerate: Degenerate | null;
 };
 
-type AdvantagesResult =
-  | { readonly ok: true; readonly group: GroupAdvantages }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
 /** Largest absolute reward; low enough that no sum or difference of a group overflows. */
 export const REWARD_LIMIT = 1e100;
 /** Smallest epsilon; high enough that no reward divided by it overflows. */
@@ -61,17 +58,20 @@ const MARGIN_CAP = 0.9;
  * An empty group, a reward that is not finite or exceeds REWARD_LIMIT, and a rule out of its bounds are input problems
  * (HTTP 422); nothing throws.
  */
-export function advantages(rewards: readonly (number | null)[], options: AdvantageOptions = 'mean'): AdvantagesResult {
+export function advantages(
+  rewards: readonly (number | null)[],
+  options: AdvantageOptions = 'mean',
+): Result<GroupAdvantages, readonly InputProblem[]> {
   const rule = ruleOf(options);
   const problems = [...rewardProblems(rewards), ...ruleProblems(rule, options)];
-  if (problems.length > 0) return { ok: false, problems };
+  if (problems.length > 0) return { ok: false, error: problems };
 
   const scored = rewards.filter((reward) => reward !== null).sort((a, b) => a - b);
   const only = scored[0];
   if (rewards.length === 1 && only !== undefined && rule.singleton === 'mean_0_std_1') {
     const advantage = rule.scale === 'none' ? only : only / (1 + rule.epsilon);
     const group = { advantages: [{ advantage, masked: false }], mean: 0, std: 1, valid: 1, degenerate: null };
-    return { ok: true, group };
+    return { ok: true, value: group };
   }
 
   const spread = spreadOf(scored);
@@ -94,7 +94,7 @@ export function advantages(rewards: readonly (number | null)[], options: Advanta
   };
   return {
     ok: true,
-    group: {
+    value: {
       advantages: rewards.map((reward) => ({
         advantage: reward === null ? 0 : advantageOf(reward),
         masked: reward === null,

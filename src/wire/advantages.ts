@@ -83,8 +83,8 @@ export function stepAdvantages({ rule, groups }: StepRequest): Result<StepRespon
   for (const [n, { id, members }] of groups.entries()) {
     const result = advantages(members.map(rewardOf), rule);
     if (!result.ok)
-      return { ok: false, error: result.problems.map(({ path, message }) => ({ path: placed(path, n), message })) };
-    const { advantages: own, valid, degenerate } = result.group;
+      return { ok: false, error: result.error.map(({ path, message }) => ({ path: placed(path, n), message })) };
+    const { advantages: own, valid, degenerate } = result.value;
     finished.push({
       ...(id === undefined ? {} : { id }),
       advantages: own.map(({ advantage, masked }) => ({ advantage, masked })),

@@ -182,11 +182,11 @@ export function compareReplyOf(
   const rewards = answers.map(({ win_rate }) => win_rate);
   const result = advantages(rewards, options);
   if (!result.ok) throw new Error('compareReplyOf: the advantage rule was not validated');
-  const { mean, std, valid, degenerate } = result.group;
+  const { mean, std, valid, degenerate } = result.value;
   return {
     rewards,
     reward_range: [0, 1],
-    advantages: result.group.advantages.map(({ advantage, masked }) => ({ advantage, masked })),
+    advantages: result.value.advantages.map(({ advantage, masked }) => ({ advantage, masked })),
     mean,
     std,
     valid,

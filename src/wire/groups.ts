@@ -19,6 +19,7 @@ import {
 } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_GROUP } from '../limits.ts';
+import type { Result } from '../result.ts';
 import { outcomeFields } from '../runs/rollout-counts.ts';
 import { type RunPlacement, recordedStepSchema, runIdSchema } from '../runs/row.ts';
 import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
@@ -189,9 +190,7 @@ export function advantageProblems(options: AdvantageOptions | GdpoOptions): Inpu
   // What a GDPO preset needs of the components is known only with them.
   if (isGdpo(options)) return [];
   const tried = advantages([0], options);
-  return tried.ok
-    ? []
-    : tried.problems.map(({ path, message }) => ({ path: ['advantages', ...path.slice(1)], message }));
+  return tried.ok ? [] : tried.error.map(({ path, message }) => ({ path: ['advantages', ...path.slice(1)], message }));
 }
 
 /** The rollouts of a request, in its order. */
@@ -279,10 +278,6 @@ export type GroupRewardResponse = z.infer<typeof groupRewardResponseSchema>;
 /** The reply of `POST /v1/groups` in either detail. */
 export const groupReplySchema = z.union([groupResponseSchema, groupRewardResponseSchema]);
 
-type GroupReply =
-  | { readonly ok: true; readonly reply: GroupResponse | GroupRewardResponse }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
 /**
  * Builds the reply of a scored group in the detail that the request asks for.
  * @param members at least one, in the order of `rollouts`.
@@ -292,13 +287,13 @@ export function groupReplyOf(
   rollouts: readonly Rollout[],
   members: readonly ScoredMember[],
   evolution: EvolutionReport | null = null,
-): GroupReply {
+): Result<GroupResponse | GroupRewardResponse, readonly InputProblem[]> {
   const rewards = members.map(({ score }) => score.reward);
   const result = groupAdvantages(members, options);
   const [first] = members;
   if (!result.ok) return result;
   if (first === undefined) throw new Error('groupReplyOf: a group without members after validation');
-  const { group } = result;
+  const { value: group } = result;
   const panels = members.flatMap(({ panel }) => panel ?? []);
   const agreement = mergedAgreement(panels.flatMap((panel) => panel.agreement));
   const reply = {
@@ -316,31 +311,27 @@ export function groupReplyOf(
     });
   switch (detail) {
     case 'full':
-      return { ok: true, reply: { ...reply, members: membersIn(fullMember), recipe } };
+      return { ok: true, value: { ...reply, members: membersIn(fullMember), recipe } };
     case 'reward': {
       const short = { members: membersIn(rewardMember), judges: judgesOf(members), recipe };
-      return { ok: true, reply: { family: first.score.family, ...reply, ...short } };
+      return { ok: true, value: { family: first.score.family, ...reply, ...short } };
     }
   }
 }
 
 type GroupPart = Pick<GroupResponse, 'advantages' | 'mean' | 'std' | 'valid' | 'degenerate' | 'final'>;
 
-type GroupPartResult =
-  | { readonly ok: true; readonly group: GroupPart }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
 function groupAdvantages(
   members: readonly Pick<ScoredMember, 'score' | 'contributions'>[],
   options: AdvantageOptions | GdpoOptions,
-): GroupPartResult {
+): Result<GroupPart, readonly InputProblem[]> {
   const rewards = members.map(({ score }) => score.reward);
   const result = advantages(rewards, isGdpo(options) ? 'mean' : options);
   if (!result.ok) return result;
-  const { mean, std, valid, degenerate }: GroupAdvantages = result.group;
+  const { mean, std, valid, degenerate }: GroupAdvantages = result.value;
   if (!isGdpo(options)) {
-    const own = result.group.advantages.map(({ advantage, masked }) => ({ advantage, masked }));
-    return { ok: true, group: { advantages: own, mean, std, valid, degenerate, final: true } };
+    const own = result.value.advantages.map(({ advantage, masked }) => ({ advantage, masked }));
+    return { ok: true, value: { advantages: own, mean, std, valid, degenerate, final: true } };
   }
   const group = gdpoGroup(
     members.map(({ contributions }) => ({ components: contributions })),
@@ -352,12 +343,12 @@ function groupAdvantages(
       path: [first === 'rule' ? 'advantages' : (first ?? 'advantages'), ...rest],
       message,
     }));
-    return { ok: false, problems };
+    return { ok: false, error: problems };
   }
   const { value } = group;
   return {
     ok: true,
-    group: {
+    value: {
       advantages: value.members.map(({ weighted_sum, masked }) => ({ advantage: null, masked, weighted_sum })),
       mean,
       std,

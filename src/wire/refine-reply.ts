@@ -5,10 +5,11 @@ import type { Verification } from '../citations/verify.ts';
 import type { Rollout } from '../family/rollout.ts';
 import type { Aborted, FinishedCandidate } from '../generation/candidate.ts';
 import type { Generator } from '../generation/generator.ts';
-import type { Refined } from '../generation/refine.ts';
+import type { RefinedCandidates } from '../generation/refine.ts';
 import { candidateRollout, type RefinePlan } from '../generation/refine-plan.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { TokenUsage } from '../judgments/protocol/failure.ts';
+import type { Result } from '../result.ts';
 import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
 import type { CANDIDATE_UNSCORED_REASONS, RefineRequest } from './refine.ts';
 import type { ScoreResponse } from './score.ts';
@@ -79,23 +80,18 @@ function isScored(candidate: FinishedCandidate): candidate is FinishedCandidate 
   return candidate.fits && candidate.finish_reason !== null;
 }
 
-type RefineReplyResult =
-  | { readonly ok: true; readonly reply: RefineReply }
-  /** No advantages can be computed from the rewards. */
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
 /** Builds the whole reply. @param scores of `scoredRollouts`, in its order. @throws Error if the counts differ. */
 export function refineReply(
   plan: RefinePlan<RefineRequest>,
   generator: Generator,
-  { candidates, usage }: Extract<Refined, { ok: true }>,
+  { candidates, usage }: RefinedCandidates,
   scores: readonly ScoreResponse[],
-): RefineReplyResult {
+): Result<RefineReply, readonly InputProblem[]> {
   const { request, recipe } = plan;
   const common = { ...refineStart(plan, generator), sampling: request.sampling, usage };
   if (recipe === null) {
     const ordered = candidates.toSorted((a, b) => byVerification(a, b, request.mode));
-    return { ok: true, reply: { ...common, candidates: ordered.map((candidate) => plainReply(candidate, plan)) } };
+    return { ok: true, value: { ...common, candidates: ordered.map((candidate) => plainReply(candidate, plan)) } };
   }
   const left = scores.values();
   const outcomes = candidates.map((candidate) => outcomeOf(candidate, plan, left));
@@ -105,17 +101,17 @@ export function refineReply(
     request.advantages,
   );
   if (!result.ok) return result;
-  const { mean, std, valid, degenerate } = result.group;
+  const { mean, std, valid, degenerate } = result.value;
   const { name, digest, reward_range } = recipe;
   const replies = candidates.map((candidate, position): CandidateReply & CandidateScore => {
     const outcome = outcomes[position];
-    const own = result.group.advantages[position];
+    const own = result.value.advantages[position];
     if (outcome === undefined || own === undefined) throw new Error('refineReply: a candidate was lost');
     return { ...plainReply(candidate, plan), ...outcome, advantage: own.advantage, masked: own.masked };
   });
   return {
     ok: true,
-    reply: {
+    value: {
       ...common,
       candidates: replies.toSorted(byReward),
       group: { mean, std, valid, degenerate },

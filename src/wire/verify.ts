@@ -33,6 +33,7 @@ import {
 } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { KNOWN_LANGUAGES } from '../lexical/index.ts';
+import type { Result } from '../result.ts';
 
 export const citationsSchema = z
   .enum(CITATION_POLICIES)
@@ -178,11 +179,6 @@ export function verifiedResponse(request: VerifyRequest): string {
   return response;
 }
 
-type VerificationResult =
-  | { readonly ok: true; readonly verification: RequestedVerification }
-  /** The request exceeds the limits. */
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
 /**
  * Verifies a validated request; shared by the route, batches and the command line.
  * @param offsets the unit of all offsets in the texts as sent.
@@ -193,7 +189,7 @@ export function verifyRequested(
   evidence: 'none' | 'lexical',
   offsets: OffsetUnit = request.offsets ?? 'utf16',
   readSources: SourceReader = sourcesOf,
-): VerificationResult {
+): Result<RequestedVerification, readonly InputProblem[]> {
   const { grammar, answer, mode, citations, question, tool_output } = request;
   const response = verifiedResponse(request);
   const converted = validatedAnswer(request);
@@ -203,7 +199,7 @@ export function verifyRequested(
   const sources = read(carried === null ? rolloutSources(request) : { sources: carried });
   const parsed = parseResponse(response, sources, { grammar, ...(answer === undefined ? {} : { answer }) });
   const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
-  if (problems.length > 0) return { ok: false, problems };
+  if (problems.length > 0) return { ok: false, error: problems };
   const verification = describeResponse(response, parsed, sources, { mode, evidence, citations, question });
   const texts = {
     response,
@@ -212,6 +208,6 @@ export function verifyRequested(
     sources: sources.list.map(({ text }) => text),
   };
   const shown = withOffsets(offsets, verification, texts);
-  if (converted === null) return { ok: true, verification: shown };
-  return { ok: true, verification: { ...shown, cited_answer: citedAnswerReport(converted, offsets) } };
+  if (converted === null) return { ok: true, value: shown };
+  return { ok: true, value: { ...shown, cited_answer: citedAnswerReport(converted, offsets) } };
 }

@@ -50,10 +50,10 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'citeward-test-'));
   const key = await newIssuerKey();
   const read = await readIssuer(key);
-  if (!read.ok) throw new Error(read.problem);
+  if (!read.ok) throw new Error(read.error);
   [first, second] = await Promise.all([
     deploy({ ISSUER_KEY: key }),
-    deploy({ TRUSTED_ISSUERS: JSON.stringify([read.issuer.key.public_key]) }),
+    deploy({ TRUSTED_ISSUERS: JSON.stringify([read.value.key.public_key]) }),
   ]);
   requests = [];
   groups = [];

@@ -398,7 +398,7 @@ describe('the generators', () => {
       const written = only(POLICY, default_generator === undefined ? {} : { default_generator });
       const choice = chooseGenerator(backendsOf(written, { ALLOW_EXTRACTIVE_REFINER }).backends, name);
       if (choice === null) return null;
-      return choice.ok ? choice.generator.name : choice.failure;
+      return choice.ok ? choice.value.name : choice.error;
     };
     expect(chosen('policy', 'false')).toBe('policy');
     expect(chosen('extractive', 'false')).toBe('extractive');

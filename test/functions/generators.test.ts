@@ -195,8 +195,8 @@ describe('a fault of an OpenAI-compatible server', () => {
       const { end } = await read(onStub(behaviour), { n: 2 }, deadline_ms);
       expect(end).toMatchObject({ ok: false, failure: { reason, retryable } });
       if (end.ok) throw new Error('unreachable');
-      expect(end.failure.detail).not.toContain(STUB_CANARY);
-      const off = Math.ceil(end.failure.retry_after_s ?? 0) - (retry_after ?? 0);
+      expect(end.error.detail).not.toContain(STUB_CANARY);
+      const off = Math.ceil(end.error.retry_after_s ?? 0) - (retry_after ?? 0);
       expect(Math.abs(off)).toBeLessThanOrEqual(retry_after_slack ?? 0);
     },
   );

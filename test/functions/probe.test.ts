@@ -43,9 +43,9 @@ describe('POST /v1/recipes/probe', () => {
     const own = await resolveRecipe(RECIPE);
     const other = await resolveRecipe({ ...RECIPE, citation_weight: 0.2 });
     if (!own.ok || !other.ok) throw new Error('the recipe was refused');
-    expect(recipe.digest).toBe(own.resolved.digest);
-    expect(probeReport(measured, own.resolved.recipe)).toEqual(report);
-    const replayed = probeReport(measured, other.resolved.recipe);
+    expect(recipe.digest).toBe(own.value.digest);
+    expect(probeReport(measured, own.value.recipe)).toEqual(report);
+    const replayed = probeReport(measured, other.value.recipe);
     const again = await probed({ rows, recipe: { ...RECIPE, citation_weight: 0.2 } });
     expect(again.answers).toEqual(replayed.answers);
     expect(JSON.stringify(measured)).not.toContain('Aare');

@@ -107,7 +107,7 @@ describe('replay of what was observed', () => {
       const planned = await planReplay('exact', recorded, replayRequestSchema.parse(input));
       if (!planned.ok) throw new Error('no plan');
       let expected = '';
-      for await (const line of replayLines(streamed(groups), planned.plan)) expected += `${JSON.stringify(line)}\n`;
+      for await (const line of replayLines(streamed(groups), planned.value)) expected += `${JSON.stringify(line)}\n`;
       const text = await (await request('exact', input)).text();
       expect(text === expected).toBe(true);
       expect(summaryOf(linesOfText(text)).judge_calls).toBe(0);
@@ -162,9 +162,9 @@ describe('replay of what was observed', () => {
     const groups = await recordSynthetic('gdpo', 128);
     const input: ReplayInput = { recipe: { set: { instance_rubrics_only: true } }, advantages: 'nemo-gdpo' };
     const planned = await planReplay('gdpo', new Map([[digestJson(RECIPE), RECIPE]]), replayRequestSchema.parse(input));
-    if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+    if (!planned.ok) throw new Error(JSON.stringify(planned.error));
     const expected: ReplayLine[] = [];
-    for await (const line of replayLines(streamed(groups), planned.plan)) expected.push(replayLineSchema.parse(line));
+    for await (const line of replayLines(streamed(groups), planned.value)) expected.push(replayLineSchema.parse(line));
     const lines = await replayed('gdpo', input);
     expect(lines).toEqual(expected);
     expect(only(lines, 'step').map(({ step }) => step)).toEqual([0, 1]);

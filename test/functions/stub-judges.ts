@@ -54,8 +54,8 @@ function createStubBackends(): Backends {
   const behaviours: readonly StubBehaviour[] = [...Object.keys(SERVER_FAULTS).filter(isFault), ...DIALECTS];
   const text = JSON.stringify({ backends: behaviours.map((name) => stubBackend(name)), default_judge: null });
   const read = readBackends(text, { secret: () => undefined, isBound: () => false });
-  if (!read.ok) throw new Error(`stub-judges: ${read.problems.join('; ')}`);
-  const judges = read.config.judges.map((config): JudgeBackend => {
+  if (!read.ok) throw new Error(`stub-judges: ${read.error.join('; ')}`);
+  const judges = read.value.judges.map((config): JudgeBackend => {
     const backend = modelJudge(config, () => undefined, HURRIED);
     const judge = { ...backend.judge, judge: shortened(backend) };
     return { ...backend, judge };

@@ -32,9 +32,9 @@ export function scoringInProcess({ recipe, name }: DemoRun): ScoreGroup<GroupWit
   const words = { run: name, count: createWordCounter() };
   return async (input) => {
     const read = await resolved;
-    if (!read.ok) throw new Error(`the recipe of a demo run: ${JSON.stringify(read.problems)}`);
+    if (!read.ok) throw new Error(`the recipe of a demo run: ${JSON.stringify(read.error)}`);
     const rollouts = groupRollouts(groupRequestSchema.parse(input));
-    const scored = await scoreGroup({ rollouts, recipe: read.resolved, plan: { measureAll: true } }, options);
+    const scored = await scoreGroup({ rollouts, recipe: read.value, plan: { measureAll: true } }, options);
     if (scored.status !== 'done') throw new Error(`a group of a demo run was not scored: ${scored.status}`);
     const rewards = scored.members.map(({ score }) => score.reward);
     return {

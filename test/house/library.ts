@@ -33,8 +33,8 @@ const options = (mode: 'use' | 'only', store = createMemoryJudgmentStore()): Obt
 
 const rollouts = ROWS.map((row) => requestedRollout(scoreRequestSchema.parse(row)));
 const resolved = await resolveRecipe('two-step');
-if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
-const recipe = resolved.resolved;
+if (!resolved.ok) throw new Error(JSON.stringify(resolved.error));
+const recipe = resolved.value;
 
 const alone = await Promise.all(rollouts.map((rollout) => scoreRollout({ rollout, recipe }, options('use'))));
 const group = await scoreGroup({ rollouts, recipe }, options('use'));
@@ -111,8 +111,8 @@ const replayed = replayGroup(rows, RECIPE, other);
 // Recorded without the criteria, a right answer has no reward under a recipe that asks about them.
 const outcomeOnly = { ...RECIPE, ask_criteria: false };
 const shorter = await resolveRecipe(outcomeOnly);
-if (!shorter.ok) throw new Error(JSON.stringify(shorter.problems));
-const short = await scoreGroup({ rollouts, recipe: shorter.resolved }, options('use'));
+if (!shorter.ok) throw new Error(JSON.stringify(shorter.error));
+const short = await scoreGroup({ rollouts, recipe: shorter.value }, options('use'));
 if (short.status !== 'done') throw new Error(JSON.stringify(short));
 const shortRows = rows.map((row, position) => ({ ...row, facts: short.members[position]?.facts ?? row.facts }));
 const asksMore = replayGroup(shortRows, outcomeOnly, RECIPE);

@@ -279,7 +279,7 @@ describe(`seed ${SEED}`, () => {
       })();
       let lines = 0;
       for await (const line of readLines(chunks, 20)) {
-        if (line.ok && line.text.length > 20) throw new Error('a line beyond the limit');
+        if (line.ok && line.value.length > 20) throw new Error('a line beyond the limit');
         lines++;
       }
       expect(lines).toBe(

@@ -33,7 +33,7 @@ let worker: LocalWorker;
 async function recipeOf(input: string | Record<string, unknown>): Promise<ResolvedRecipe> {
   const resolved = await resolveRecipe(input);
   if (!resolved.ok) throw new Error('no recipe');
-  return resolved.resolved;
+  return resolved.value;
 }
 
 function fileOf(run: string): string {
@@ -124,7 +124,7 @@ describe.runIf(process.platform === 'linux')('a run of 25,600 rollouts', () => {
       expect(line.after.rewards).toEqual(again);
       expect(line.before.rewards).toEqual(before);
       const centred = advantages(again);
-      expect(line.after.advantages).toEqual(centred.ok ? centred.group.advantages.map((one) => one.advantage) : null);
+      expect(line.after.advantages).toEqual(centred.ok ? centred.value.advantages.map((one) => one.advantage) : null);
       for (const [position, reward] of again.entries()) {
         seen.rewards.add(reward);
         if (reward !== before[position]) seen.changed++;

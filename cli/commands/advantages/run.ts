@@ -104,8 +104,8 @@ async function* membersOfRows(flags: Flags): AsyncGenerator<PlacedMember> {
   const input = await openInput(flags.positionals, flags.shell.stdin, 'advantages FILE.jsonl --rule trl-gdpo');
   const samples = new Map<string, number>();
   for await (const { number, content } of readLines(input.chunks, MAX_LINE_BYTES)) {
-    if (!content.ok) throw new RunError(`line ${number}: ${content.problem === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
-    const { step, group, sample, ...fields } = readRow(rowSchema, jsonOf(content.text, number), number);
+    if (!content.ok) throw new RunError(`line ${number}: ${content.error === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
+    const { step, group, sample, ...fields } = readRow(rowSchema, jsonOf(content.value, number), number);
     const place = `${step} ${group}`;
     const position = samples.get(place) ?? 0;
     samples.set(place, position + 1);
@@ -132,9 +132,9 @@ async function* membersOfRun(file: string, changes: Readonly<Record<string, unkn
   const { recipes: before } = await recipesOfFile(file);
   const requested = await requestedRecipes(before, { set: { ...changes } }, resolveRecipe);
   if (!requested.ok) {
-    throw new UsageError(requested.problems.map((one) => flagProblem(pathText(one.path), one.message)).join('\n'));
+    throw new UsageError(requested.error.map((one) => flagProblem(pathText(one.path), one.message)).join('\n'));
   }
-  const after = recipesAfter(requested.recipes);
+  const after = recipesAfter(requested.value);
   for await (const rows of groupsOfFile(file, undefined)) yield* composed(rows, before, after);
 }
 

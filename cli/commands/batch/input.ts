@@ -278,8 +278,8 @@ export function wrapRow(
   scoring: ScoringOptions,
 ): Result<string, readonly LineProblem[]> {
   const read = readRowFor(line, endpoint, scoring);
-  if (!read.ok) return { ok: false, error: read.problems };
-  const { labels, request } = read.row;
+  if (!read.ok) return { ok: false, error: read.error };
+  const { labels, request } = read.value;
   const custom_id = labels.id === null ? `line-${line.number}` : String(labels.id);
   return { ok: true, value: JSON.stringify({ custom_id, method: 'POST', url: endpoint, body: request }) };
 }

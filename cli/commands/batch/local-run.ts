@@ -154,7 +154,7 @@ async function* requestsOf(
     if (bytes === null || isBlankLine(bytes)) continue;
     const read = readEnvelope(bytes, number, endpoint);
     if (!read.ok) throw new RunError(`line ${number} has changed since the input was checked`);
-    if (!finished.has(read.envelope.custom_id)) yield { line: number, ...read.envelope };
+    if (!finished.has(read.value.custom_id)) yield { line: number, ...read.value };
   }
 }
 

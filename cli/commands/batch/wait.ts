@@ -44,8 +44,8 @@ export async function waitForBatch(client: Client, id: string, flags: Flags, scr
   });
   progress.end();
   removeHandler();
-  if (!watched.ok) throw runErrorOf(watched.failure);
-  const { batch } = watched;
+  if (!watched.ok) throw runErrorOf(watched.error);
+  const { value: batch } = watched;
   for (const problem of problemsOf(batch)) screen.message(problem, 'red');
   if (isStalled(batch)) {
     const redrive = nextCommand('redrive', id, flags);

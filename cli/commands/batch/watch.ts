@@ -3,6 +3,7 @@
  * the Worker does not answer, polling continues, as the batch does not depend on it.
  */
 import type { ClientFailure, Reply } from '../../../clients/typescript/reply.ts';
+import type { Result } from '../../../src/result.ts';
 import type { BatchReply, BatchStatus } from '../../../src/wire/batches/batch.ts';
 import { EXIT_INCOMPLETE, EXIT_OK } from '../../shared/exit.ts';
 
@@ -34,11 +35,8 @@ type Watch = {
   readonly onTrouble: (why: string) => void;
 };
 
-type Watched =
-  /** The batch has ended or stalled. */
-  | { readonly ok: true; readonly batch: BatchReply }
-  /** A poll failed, and another one would fail, too. */
-  | { readonly ok: false; readonly failure: ClientFailure };
+/** A batch that has ended or stalled, or the failure of a poll that every further poll would have. */
+type Watched = Result<BatchReply, ClientFailure>;
 
 /** Polls until the batch has ended or stalls. */
 export async function watchBatch({ retrieve, sleep, onBatch, onTrouble }: Watch): Promise<Watched> {
@@ -47,10 +45,10 @@ export async function watchBatch({ retrieve, sleep, onBatch, onTrouble }: Watch)
     const reply = await retrieve();
     if (reply.ok) {
       onBatch(reply.body);
-      if (isOver(reply.body) || isStalled(reply.body)) return { ok: true, batch: reply.body };
+      if (isOver(reply.body) || isStalled(reply.body)) return { ok: true, value: reply.body };
     } else {
       const why = retryableReason(reply.failure);
-      if (why === null) return reply;
+      if (why === null) return { ok: false, error: reply.failure };
       onTrouble(why);
     }
     await sleep(msUntilNextPoll(waitMs, reply.ok ? reply.body.progress.eta_s : null));

@@ -3,6 +3,7 @@
  */
 import * as z from 'zod';
 import { LABEL_FORMATS, type LabelledRow, labelFormatOf, readLabelledRow } from '../../../src/labels/labelled-row.ts';
+import type { Result } from '../../../src/result.ts';
 import { type ScoreRequest, scoreRequestSchema } from '../../../src/wire/score.ts';
 import type { Line } from '../../shared/lines.ts';
 import { fieldProblems, type LineProblem, lineFields, lineProblem, readRow, withoutFields } from '../../shared/rows.ts';
@@ -18,9 +19,7 @@ type CheckRow =
   | { readonly kind: 'rollout'; readonly request: ScoreRequest }
   | { readonly kind: 'labelled'; readonly row: LabelledRow };
 
-type ReadCheckRow =
-  | { readonly ok: true; readonly row: CheckRow }
-  | { readonly ok: false; readonly problems: readonly LineProblem[] };
+type ReadCheckRow = Result<CheckRow, readonly LineProblem[]>;
 
 const anyFields = z.record(z.string(), z.unknown());
 const NOTE: ReadonlySet<string> = new Set(['note']);
@@ -28,22 +27,22 @@ const NOTE: ReadonlySet<string> = new Set(['note']);
 /** Reads one line. */
 export function readCheckRow(line: Line, asked: RowFormat): ReadCheckRow {
   const read = lineFields(line.content);
-  if (!read.ok) return { ok: false, problems: [read.error] };
+  if (!read.ok) return { ok: false, error: [read.error] };
   const format = asked === 'auto' ? (labelFormatOf(read.value) ?? 'rollouts') : asked;
   if (format === 'rollouts') return readRollout(line);
   const row = readLabelledRow(withoutFields(read.value, NOTE), format);
   return row.ok
-    ? { ok: true, row: { kind: 'labelled', row: row.value } }
-    : { ok: false, problems: row.error.map(lineProblem) };
+    ? { ok: true, value: { kind: 'labelled', row: row.value } }
+    : { ok: false, error: row.error.map(lineProblem) };
 }
 
 function readRollout(line: Line): ReadCheckRow {
   // The recipe decides which criteria there are, and which answer block counts.
   const read = readRow(line, anyFields, (fields) => ({ recipe: CHECKED_RECIPE, ...fields }));
   if (!read.ok) return read;
-  const fields = read.row.request;
+  const fields = read.value.request;
   const parsed = scoreRequestSchema.safeParse(fields);
   return parsed.success
-    ? { ok: true, row: { kind: 'rollout', request: parsed.data } }
-    : { ok: false, problems: fieldProblems(scoreRequestSchema, parsed.error, fields) };
+    ? { ok: true, value: { kind: 'rollout', request: parsed.data } }
+    : { ok: false, error: fieldProblems(scoreRequestSchema, parsed.error, fields) };
 }

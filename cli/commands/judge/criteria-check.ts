@@ -105,8 +105,8 @@ export class CriteriaCheck {
 
   async check(request: ScoreRequest): Promise<CriteriaRow> {
     const recipe = await resolveRecipe(request.recipe);
-    if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
-    const { recipe: named } = recipe.resolved;
+    if (!recipe.ok) return { kind: 'refused', problems: recipe.error.map(lineProblem) };
+    const { recipe: named } = recipe.value;
     if (named.family !== refiner.name) return { kind: 'refused', problems: [ONLY_REFINERS] };
     const words = this.#template === null ? {} : { template: this.#template };
     const asked = { ...named, ...words, judging: 'joint' as const };

@@ -108,7 +108,7 @@ async function shotsOf(
   const labelled = async function* () {
     for await (const line of linesOf(inputs)) {
       const read = readCheckRow(line, format);
-      if (read.ok && read.row.kind === 'labelled') yield read.row.row;
+      if (read.ok && read.value.kind === 'labelled') yield read.value.row;
     }
   };
   return chooseShots(labelled(), count, seed);
@@ -314,9 +314,9 @@ async function checkLine(
   labelled: LabelledRows,
 ): Promise<RowEnd> {
   const read = readCheckRow(line, format);
-  if (!read.ok) return { kind: 'bad', problems: read.problems };
-  if (read.row.kind === 'labelled') {
-    const { row } = read.row;
+  if (!read.ok) return { kind: 'bad', problems: read.error };
+  if (read.value.kind === 'labelled') {
+    const { row } = read.value;
     if (shots?.covers(row) === true) return { kind: 'left_out' };
     const ends = await Promise.all(judges.map(async (one) => ({ one, ...(await one.labelled.check(row)) })));
     return {
@@ -331,7 +331,7 @@ async function checkLine(
       },
     };
   }
-  const { request } = read.row;
+  const { request } = read.value;
   const ends = await Promise.all(judges.map(async (one) => ({ one, checked: await one.criteria.check(request) })));
   const judged: { readonly one: JudgeUnderWay; readonly cut: boolean; readonly anyVerdict: boolean }[] = [];
   for (const { one, checked } of ends) {

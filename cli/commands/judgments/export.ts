@@ -51,8 +51,8 @@ async function exportPart(
 ): Promise<ExportCounts> {
   const counts = { judgments: 0, missing: 0 };
   for await (const read of linesOfReply(endpoints, keys)) {
-    if (!read.ok) throw new RunError(`the Worker sent a line that is not a judgment: ${read.detail}`);
-    const { line } = read;
+    if (!read.ok) throw new RunError(`the Worker sent a line that is not a judgment: ${read.error.detail}`);
+    const { value: line } = read;
     switch (line.kind) {
       case 'judgment':
         counts.judgments++;
@@ -75,8 +75,8 @@ async function* linesOfReply(endpoints: JudgmentEndpoints, keys: readonly string
   if (response.status !== 200) throw refusedByWorker(response.status, await jsonOf(response));
   if (response.body === null) return;
   for await (const line of readLines(chunksOf(response.body, interrupted), MAX_IMPORT_LINE_BYTES)) {
-    if (line.ok) yield readRecordLine(line.text);
-    else throw new RunError(`the Worker sent a line that cannot be read: ${line.problem}`);
+    if (line.ok) yield readRecordLine(line.value);
+    else throw new RunError(`the Worker sent a line that cannot be read: ${line.error}`);
   }
 }
 

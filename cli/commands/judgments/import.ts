@@ -62,15 +62,15 @@ export async function importJudgments(
   for await (const { number, content } of lines) {
     complete = false;
     if (!content.ok) {
-      refuse(number, content.problem === 'not_utf8' ? 'not UTF-8' : 'too long');
+      refuse(number, content.error === 'not_utf8' ? 'not UTF-8' : 'too long');
       continue;
     }
-    const record = readRecordLine(content.text);
+    const record = readRecordLine(content.value);
     if (!record.ok) {
-      refuse(number, `${record.problem}: ${record.detail}`);
+      refuse(number, `${record.error.problem}: ${record.error.detail}`);
       continue;
     }
-    const { line } = record;
+    const { value: line } = record;
     switch (line.kind) {
       case 'missing':
         read.missing++;
@@ -80,8 +80,8 @@ export async function importJudgments(
         break;
       case 'judgment':
         read.judgments++;
-        part.lines.push({ number, text: content.text });
-        part.units += content.text.length;
+        part.lines.push({ number, text: content.value });
+        part.units += content.value.length;
         if (part.lines.length >= LINES_PER_REQUEST || part.units >= UNITS_PER_REQUEST) await flush();
         break;
     }

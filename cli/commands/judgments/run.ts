@@ -70,7 +70,7 @@ async function runExport(flags: Flags, files: readonly string[]): Promise<number
 
 async function* keysIn(lines: AsyncIterable<Line>, onBad: (line: number) => void): AsyncGenerator<string> {
   for await (const { number, content } of lines) {
-    const key = content.ok ? sha256Schema.safeParse(content.text.trim()) : null;
+    const key = content.ok ? sha256Schema.safeParse(content.value.trim()) : null;
     if (key?.success === true) yield key.data;
     else onBad(number);
   }

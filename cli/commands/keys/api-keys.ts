@@ -1,6 +1,7 @@
 /** Makes API keys, and reads and writes the entries of the secret `API_KEYS`, which hold only the hash of a key. */
 import { createHash, randomBytes } from 'node:crypto';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import type { Result } from '../../../src/result.ts';
 import { type ApiKeys, apiKeysSchema, type Scope } from '../../../src/wire/api-keys.ts';
 
 const KEY_BYTES = 32;
@@ -17,22 +18,18 @@ export function entryOf(key: string, scopes: readonly Scope[]): ApiKeys[string] 
   return { sha256: createHash('sha256').update(key, 'utf8').digest('hex'), scopes: [...scopes] };
 }
 
-type ReadKeys =
-  | { readonly ok: true; readonly keys: ApiKeys }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 /** Reads a value of API_KEYS; empty = no keys. */
-export function readApiKeys(text: string): ReadKeys {
-  if (text.trim() === '') return { ok: true, keys: {} };
+export function readApiKeys(text: string): Result<ApiKeys, readonly string[]> {
+  if (text.trim() === '') return { ok: true, value: {} };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, problems: ['not JSON'] };
+    if (error instanceof SyntaxError) return { ok: false, error: ['not JSON'] };
     throw error;
   }
   const parsed = apiKeysSchema.safeParse(value);
-  if (parsed.success) return { ok: true, keys: parsed.data };
+  if (parsed.success) return { ok: true, value: parsed.data };
   const problems = problemsOfIssues(parsed.error.issues, value);
-  return { ok: false, problems: problems.map(({ path, message }) => `${pathText(path)}: ${message}`) };
+  return { ok: false, error: problems.map(({ path, message }) => `${pathText(path)}: ${message}`) };
 }

@@ -81,8 +81,8 @@ async function readFileIfThere(file: string): Promise<string> {
 
 function existingKeys(text: string, file: string): ApiKeys {
   const read = readApiKeys(readVariable(text, VARIABLE) ?? '');
-  if (read.ok) return read.keys;
-  throw new UsageError(`${VARIABLE} in ${file} is malformed: ${read.problems.join('; ')}`);
+  if (read.ok) return read.value;
+  throw new UsageError(`${VARIABLE} in ${file} is malformed: ${read.error.join('; ')}`);
 }
 
 /** Writes the file. It may hold other secrets, so only its owner may read it. */

@@ -58,7 +58,7 @@ async function readRequest(value: unknown, { member }: Origin): Promise<FoundReq
   if (recipe === UNNAMED) return { ok: true, value: { rollout, recipe: null } };
   const resolved = await resolveRecipe(recipe);
   if (!resolved.ok) return { ok: false, error: 'its recipe is invalid' };
-  return { ok: true, value: { rollout, recipe: resolved.resolved.digest } };
+  return { ok: true, value: { rollout, recipe: resolved.value.digest } };
 }
 
 type Read = Result<{ readonly rollout: Rollout; readonly recipe: Parameters<typeof resolveRecipe>[0] }, string>;

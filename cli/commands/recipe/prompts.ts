@@ -28,12 +28,12 @@ export async function readPrompts(
     progress.advance(++rows, line.bytesRead);
     const read = readRow(line, probeRowSchema, promptFields);
     if (read.ok) {
-      const { id } = read.row.labels;
-      collector.add(line.number, { ...read.row.request, ...(id === null ? {} : { id }) });
+      const { id } = read.value.labels;
+      collector.add(line.number, { ...read.value.request, ...(id === null ? {} : { id }) });
       continue;
     }
     badLines++;
-    for (const text of problemTexts(line.number, read.problems, input.unit)) screen.message(text, 'red');
+    for (const text of problemTexts(line.number, read.error, input.unit)) screen.message(text, 'red');
     if (badLines === MAX_BAD_AT_START && badLines === rows) {
       throw new RunError(`the first ${badLines} ${input.unit}s are all bad, so the others were not read`, ROWS_HINT);
     }

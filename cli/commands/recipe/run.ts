@@ -54,10 +54,10 @@ async function run(flags: Flags): Promise<number> {
   if (measured.rows.length === 0)
     throw new RunError('no row could be measured', 'The messages above say what each lacks.');
 
-  const { name, digest, reward_range } = recipe.resolved;
+  const { name, digest, reward_range } = recipe.value;
   const report: ProbeReply = {
     recipe: { name, digest, reward_range: [...reward_range] },
-    ...probeReport(measured.rows, recipe.resolved.recipe),
+    ...probeReport(measured.rows, recipe.value.recipe),
     judges: measured.judges,
   };
   if (flags.isOn('json')) await screen.result(JSON.stringify(report));

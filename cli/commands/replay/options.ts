@@ -124,8 +124,8 @@ function readSweep(flags: Flags) {
   const text = flags.text('sweep');
   if (text === null) return null;
   const parsed = parseSweep(text);
-  if (parsed.ok) return parsed.sweep;
-  throw new UsageError(`--sweep: ${parsed.problem}, got "${text}"`, 'Example: --sweep citation_weight=0:1:0.1');
+  if (parsed.ok) return parsed.value;
+  throw new UsageError(`--sweep: ${parsed.error}, got "${text}"`, 'Example: --sweep citation_weight=0:1:0.1');
 }
 
 async function readRubrics(flags: Flags) {

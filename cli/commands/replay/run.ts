@@ -144,9 +144,9 @@ async function fileLines(path: string, request: ReplayRequest): Promise<AsyncIte
   const { run, recipes } = await recipesOfFile(path);
   const planned = await planReplay(run, recipes, request);
   if (!planned.ok) {
-    throw new UsageError(planned.problems.map((one) => flagProblem(pathText(one.path), one.message)).join('\n'));
+    throw new UsageError(planned.error.map((one) => flagProblem(pathText(one.path), one.message)).join('\n'));
   }
-  const { plan } = planned;
+  const { value: plan } = planned;
   const groups = () => sampledGroups(groupsOfFile(path, request.steps), request.sample);
   if (plan.mayLeaveGaps) {
     const { rollouts, open, missing } = await findMissing(groups(), plan);

@@ -170,9 +170,9 @@ async function runExport(flags: Flags): Promise<number> {
     MAX_LINE_BYTES,
   )) {
     if (!content.ok) throw new RunError('the Worker gave an unexpected reply: a line is too long or not UTF-8');
-    await screen.result(content.text);
-    const read = isJudgments ? readRecordLine(content.text) : readRunLine(content.text);
-    const kind = read.ok ? read.line.kind : null;
+    await screen.result(content.value);
+    const read = isJudgments ? readRecordLine(content.value) : readRunLine(content.value);
+    const kind = read.ok ? read.value.kind : null;
     if (kind === 'end') counts.complete = true;
     if (kind === 'missing') counts.missing++;
     if (kind === 'rollout' || kind === 'judgment') counts.lines++;

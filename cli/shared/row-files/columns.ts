@@ -88,11 +88,11 @@ export async function* mappedLines(
   let isFirst = true;
   let map: ColumnMap = new Map();
   for await (const { number, content } of readLines(chunks, MAX_BODY_BYTES)) {
-    if (!content.ok) throw new RunError(`line ${number}: ${content.problem === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
+    if (!content.ok) throw new RunError(`line ${number}: ${content.error === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
     const read = lineFields(content);
     if (isFirst && read.ok) map = mapOf(read.value, given);
     if (read.ok) isFirst = false;
-    yield encoder.encode(`${read.ok ? JSON.stringify(fieldsOf(mapped(read.value, map))) : content.text}\n`);
+    yield encoder.encode(`${read.ok ? JSON.stringify(fieldsOf(mapped(read.value, map))) : content.value}\n`);
   }
 }
 
@@ -126,7 +126,7 @@ function proposeMap(record: Fields): void {
 export function proposeMapOfLine(head: string): void {
   const end = head.indexOf('\n');
   const text = end === -1 ? head : head.slice(0, end);
-  const read = lineFields({ ok: true, text });
+  const read = lineFields({ ok: true, value: text });
   if (read.ok) proposeMap(read.value);
 }
 

@@ -15,6 +15,7 @@ import { ProblemNotice } from '../display/problem-notice.tsx';
 import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from '../playground/pickers.tsx';
 import { TextField } from '../playground/text-field.tsx';
 import '../styles/probe.css';
+import type { Result } from '../../../src/result.ts';
 import { type Measured, measurePrompts } from './measure.ts';
 import { ProbeDesk } from './probe-desk.tsx';
 import { MAX_PROMPTS, readRows } from './read-rows.ts';
@@ -39,13 +40,13 @@ export function ProbePage({ recipe: asked }: { recipe: string }) {
     const read = readRows(rows);
     if (!read.ok) return setState({ state: 'refused', problems: read.problems });
     const chosen = recipeOf(recipe, fields);
-    if (!chosen.ok) return setState({ state: 'refused', problems: [chosen.problem] });
-    const resolved = await resolveRecipe(chosen.input);
+    if (!chosen.ok) return setState({ state: 'refused', problems: [chosen.error] });
+    const resolved = await resolveRecipe(chosen.value);
     if (!resolved.ok) {
-      const problems = resolved.problems.map(({ path, message }) => `${pathText(path)}: ${message}`);
+      const problems = resolved.error.map(({ path, message }) => `${pathText(path)}: ${message}`);
       return setState({ state: 'refused', problems });
     }
-    await ask(read.prompts, chosen.input, resolved.resolved.recipe);
+    await ask(read.prompts, chosen.value, resolved.value.recipe);
   };
 
   const ask = async (
@@ -139,12 +140,12 @@ export function ProbePage({ recipe: asked }: { recipe: string }) {
           answer.
         </p>
       </section>
-      <Result state={state} retry={probe} />
+      <ProbeResult state={state} retry={probe} />
     </main>
   );
 }
 
-function Result({ state, retry }: { state: State; retry: () => void }) {
+function ProbeResult({ state, retry }: { state: State; retry: () => void }) {
   switch (state.state) {
     case 'none':
     case 'asking':
@@ -174,15 +175,13 @@ function Result({ state, retry }: { state: State; retry: () => void }) {
   }
 }
 
-type ChosenRecipe =
-  | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly problem: string };
+type ChosenRecipe = Result<Readonly<Record<string, unknown>>, string>;
 
 function recipeOf(base: string, fields: string): ChosenRecipe {
-  if (fields.trim() === '') return { ok: true, input: { base } };
+  if (fields.trim() === '') return { ok: true, value: { base } };
   const value = parsedJson(fields);
-  if (isJsonObject(value)) return { ok: true, input: { base, ...value } };
-  return { ok: false, problem: 'other fields: expected a JSON object, such as {"citations": "required"}' };
+  if (isJsonObject(value)) return { ok: true, value: { base, ...value } };
+  return { ok: false, error: 'other fields: expected a JSON object, such as {"citations": "required"}' };
 }
 
 async function exampleRows(): Promise<string> {

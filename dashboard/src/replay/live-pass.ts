@@ -78,7 +78,7 @@ export class LivePass {
     const rewards = this.#rewardsOf(group);
     const result = advantages(rewards, this.#options);
     if (!result.ok) throw new RangeError('LivePass: rewards without advantages');
-    const { advantages: own, degenerate } = result.group;
+    const { advantages: own, degenerate } = result.value;
     if (degenerate !== null) this.#degenerate++;
     const sum = this.#sumOf(group.rows[0]?.step ?? null);
     for (let position = 0; position < rewards.length; position++) {

@@ -68,7 +68,7 @@ export async function readRunFile(
     number++;
     const read = readRunLine(text);
     if (!read.ok || isWhole) return refused('line');
-    const { line } = read;
+    const { value: line } = read;
     switch (line.kind) {
       case 'run':
         id = line.id;

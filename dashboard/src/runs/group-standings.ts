@@ -24,7 +24,7 @@ export function groupStandings(rows: readonly Pick<RunRollout, 'reward'>[], pres
   const rewards = rows.map(({ reward }) => reward);
   const result = advantages(rewards, preset);
   if (!result.ok) throw new RangeError('groupStandings: recorded rewards without advantages');
-  const { group } = result;
+  const { value: group } = result;
   return {
     samples: rewards.map((reward, position) => ({
       advantage: reward === null ? null : (group.advantages[position]?.advantage ?? null),

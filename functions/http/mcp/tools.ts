@@ -202,7 +202,7 @@ async function replayed({ body }: Response): Promise<CallToolResult> {
   let left_out = 0;
   for await (const line of readLines(body, MAX_REPLAY_LINE_BYTES)) {
     if (!line.ok) return problem('The replay has a line that is too long.');
-    last = replayLineSchema.parse(JSON.parse(line.text));
+    last = replayLineSchema.parse(JSON.parse(line.value));
     if (lines.length < MAX_REPLAY_LINES || last.kind === 'summary') lines.push(last);
     else left_out++;
   }

@@ -127,5 +127,5 @@ export function failed(failure: JudgeFailure): { readonly ok: false; readonly fa
 
 /** Wraps a fault as the end of a generation. */
 export function brokenGeneration(fault: BackendFault<GeneratorFaultKind>): GenerationEnd {
-  return { ok: false, failure: generationFailureOf(fault) };
+  return { ok: false, error: generationFailureOf(fault) };
 }

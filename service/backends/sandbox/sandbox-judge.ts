@@ -64,7 +64,7 @@ function harnessRunner(
           const outcome = await runCode(config, transport, clock.date, runOf(nonce), ended);
           if (!outcome.ok) return outcome;
           const reading = await read(outcome.reply, nonce);
-          return reading.ok ? reading : failed(sandboxFailure(reading.fault));
+          return reading.ok ? reading : failed(sandboxFailure(reading.error));
         });
         return result.expired ? failed(sandboxFailure('timed_out')) : result.value;
       } finally {

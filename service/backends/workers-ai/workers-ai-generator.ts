@@ -11,6 +11,7 @@ import { parallelChoices } from '../../../lib/model-servers/dialects/parallel-ch
 import { SampleReader } from '../../../lib/model-servers/dialects/sample-reader.ts';
 import { boundsOf, streamedGeneration, wholeGeneration } from '../../../lib/model-servers/dialects/sample-stream.ts';
 import type { GenerationRequest, Generator } from '../../../src/generation/generator.ts';
+import type { Result } from '../../../src/result.ts';
 import { type AiBinding, faultOfThrown, runOptions, type WorkersAiGeneratorConfig } from './ai-run.ts';
 import { familyOf } from './model-families.ts';
 import { RunStreamReader } from './run-stream.ts';
@@ -29,7 +30,7 @@ export function createWorkersAiGenerator(config: WorkersAiGeneratorConfig, ai: A
   };
 }
 
-type Answer = { readonly ok: true; readonly reply: unknown } | { readonly ok: false; readonly fault: SharedFault };
+type Answer = Result<unknown, SharedFault>;
 
 async function* run(
   config: WorkersAiGeneratorConfig,
@@ -40,16 +41,16 @@ async function* run(
   const built = generationInputs(config, request);
   if (!built.ok) {
     return brokenGeneration(
-      backendFault('request_refused', `this model of Workers AI has no ${built.missing}: leave it out`),
+      backendFault('request_refused', `this model of Workers AI has no ${built.error}: leave it out`),
     );
   }
   // A request for several choices makes one call per choice, so a later call may start after the lifetime has ended.
   if (life.signal.aborted) return brokenGeneration(life.fault);
-  const answering = answerOf(ai, config, built.inputs, life.signal);
+  const answering = answerOf(ai, config, built.value, life.signal);
   const answered = await life.during(answering, discard);
   if (answered.ended) return brokenGeneration(life.fault);
-  if (!answered.value.ok) return brokenGeneration(answered.value.fault);
-  const { reply } = answered.value;
+  if (!answered.value.ok) return brokenGeneration(answered.value.error);
+  const { value: reply } = answered.value;
   const answers_as = config.answers_as ?? config.model;
   const samples = new SampleReader({ n: 1, answers_as, echo: 'may' });
   const reader = new RunStreamReader(request.max_tokens);
@@ -64,27 +65,26 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<Answer> {
   try {
-    return { ok: true, reply: await ai.run(model, inputs, runOptions(gateway_id, signal)) };
+    return { ok: true, value: await ai.run(model, inputs, runOptions(gateway_id, signal)) };
   } catch (error) {
-    return { ok: false, fault: faultOfThrown(error) };
+    return { ok: false, error: faultOfThrown(error) };
   }
 }
 
 /** Cancels the stream of a reply that arrived after the lifetime had ended. */
 function discard(late: Answer): void {
-  if (late.ok && late.reply instanceof ReadableStream) late.reply.cancel().catch(() => undefined);
+  if (late.ok && late.value instanceof ReadableStream) late.value.cancel().catch(() => undefined);
 }
 
-/** The inputs of one choice, or the field of the request that the model does not support. */
-type GenerationInputs =
-  | { readonly ok: true; readonly inputs: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly missing: 'top_k' };
-
 /**
- * Builds the inputs in the format of the model's family: OpenAI's chat, or Cloudflare's own, which unlisted models get.
+ * Builds the inputs of one choice, or returns the field that the model does not support. They are in the format of the
+ * model's family: OpenAI's chat, or Cloudflare's own, which unlisted models get.
  * @param request a request for one choice.
  */
-function generationInputs({ model, tools }: WorkersAiGeneratorConfig, request: GenerationRequest): GenerationInputs {
+function generationInputs(
+  { model, tools }: WorkersAiGeneratorConfig,
+  request: GenerationRequest,
+): Result<Readonly<Record<string, unknown>>, 'top_k'> {
   const { temperature, top_p, top_k, seed } = request.sampling;
   const common = {
     messages: openAiMessages(request.messages),
@@ -98,10 +98,10 @@ function generationInputs({ model, tools }: WorkersAiGeneratorConfig, request: G
     case 'wrapped':
       // These models have no `top_k`. Dropping the field silently would sample from another policy than the requested
       // one.
-      if (top_k !== null) return { ok: false, missing: 'top_k' };
+      if (top_k !== null) return { ok: false, error: 'top_k' };
       return {
         ok: true,
-        inputs: {
+        value: {
           ...common,
           max_completion_tokens: request.max_tokens,
           stream_options: { include_usage: true },
@@ -112,7 +112,7 @@ function generationInputs({ model, tools }: WorkersAiGeneratorConfig, request: G
     case undefined:
       return {
         ok: true,
-        inputs: {
+        value: {
           ...common,
           max_tokens: request.max_tokens,
           repetition_penalty: 1,

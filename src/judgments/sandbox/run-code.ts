@@ -3,6 +3,7 @@
  * wrapper program that runs or compares what is judged, reports through them. Works with any server that has this API.
  */
 import * as z from 'zod';
+import type { Failure, Result } from '../../result.ts';
 
 /** One run of a program on a SandboxFusion server. Sets every option explicitly, so no server default applies. */
 export type RunCode = {
@@ -63,12 +64,10 @@ export type HarnessFault =
   | 'reference_unread'
   | 'comparison_open';
 
-export type Reading<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: HarnessFault };
+export type Reading<T> = Result<T, HarnessFault>;
 
-export function fault(kind: HarnessFault): { readonly ok: false; readonly fault: HarnessFault } {
-  return { ok: false, fault: kind };
+export function fault(kind: HarnessFault): Failure<HarnessFault> {
+  return { ok: false, error: kind };
 }
 
 /** Parses the JSON of a line; `null` if a harness would not have written it. */

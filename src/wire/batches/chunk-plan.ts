@@ -77,7 +77,7 @@ export class BatchPlanner {
       this.#refuse(read.error);
       return;
     }
-    const { custom_id } = read.envelope;
+    const { custom_id } = read.value;
     const first = this.#ids.get(custom_id);
     if (first !== undefined) {
       const message = `Line ${first} has the same custom_id; give each line its own.`;

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { MAX_CUSTOM_ID_CHARS } from '../../limits.ts';
+import type { Failure, Result } from '../../result.ts';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from './batch.ts';
 
 /** Every code of a problem of an input file. */
@@ -40,10 +41,6 @@ export type BatchError = {
 
 export type Envelope = { readonly custom_id: string; readonly body: Readonly<Record<string, unknown>> };
 
-type EnvelopeResult =
-  | { readonly ok: true; readonly envelope: Envelope }
-  | { readonly ok: false; readonly error: BatchError };
-
 const envelopeSchema = z.object({
   custom_id: z.string().min(1).max(MAX_CUSTOM_ID_CHARS),
   method: z.literal('POST'),
@@ -54,7 +51,7 @@ const envelopeSchema = z.object({
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Parses one line. Messages name the expected value and quote nothing of the line. */
-export function readEnvelope(bytes: Uint8Array, line: number, endpoint: BatchEndpoint): EnvelopeResult {
+export function readEnvelope(bytes: Uint8Array, line: number, endpoint: BatchEndpoint): Result<Envelope, BatchError> {
   const value = parseLine(bytes);
   if (value === NOT_UTF8) return refused('invalid_encoding', 'This line is not UTF-8.', null, line);
   if (value === NOT_JSON) return refused('invalid_json_line', 'This line is not parseable as valid JSON.', null, line);
@@ -64,7 +61,7 @@ export function readEnvelope(bytes: Uint8Array, line: number, endpoint: BatchEnd
   if (url !== endpoint) {
     return refused('mismatched_endpoint', `All requests of this batch go to ${endpoint}.`, 'url', line);
   }
-  return { ok: true, envelope: { custom_id, body } };
+  return { ok: true, value: { custom_id, body } };
 }
 
 const NOT_JSON = Symbol('not JSON');
@@ -94,7 +91,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 };
 
 /** Reports the first invalid member. */
-function refusedMember(error: z.ZodError, value: unknown, line: number): EnvelopeResult {
+function refusedMember(error: z.ZodError, value: unknown, line: number): Failure<BatchError> {
   const member = error.issues[0]?.path[0];
   const expected = typeof member === 'string' ? EXPECTED[member] : undefined;
   if (typeof member !== 'string' || expected === undefined) {
@@ -104,6 +101,6 @@ function refusedMember(error: z.ZodError, value: unknown, line: number): Envelop
   return refused(missing ? 'missing_required_parameter' : 'invalid_value', expected, member, line);
 }
 
-function refused(code: BatchErrorCode, message: string, param: string | null, line: number): EnvelopeResult {
+function refused(code: BatchErrorCode, message: string, param: string | null, line: number): Failure<BatchError> {
   return { ok: false, error: { code, message, param, line } };
 }

@@ -70,6 +70,6 @@ describe('a reply of the sandbox', () => {
     ['an Error of the run', { status: 'Failed', run_result: { status: 'Error' } }, 'sandbox_failed'],
     ['no run at all', { status: 'Success' }, 'reply_malformed'],
   ] as const)('is never an output where the sandbox failed: %s', (_, reply, fault) => {
-    expect(readRun(reply)).toEqual({ ok: false, fault });
+    expect(readRun(reply)).toEqual({ ok: false, error: fault });
   });
 });

@@ -51,7 +51,7 @@ export const SANDBOX_DOWN: CodeOutcome = {
 
 export const GENERATOR_DOWN: GenerationEnd = {
   ok: false,
-  failure: { reason: 'generator_unreachable', detail: 'the backend cannot be reached', retryable: true },
+  error: { reason: 'generator_unreachable', detail: 'the backend cannot be reached', retryable: true },
 };
 
 export type Played = {

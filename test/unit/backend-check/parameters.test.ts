@@ -43,5 +43,5 @@ it('and prints an entry of BACKENDS that the Worker takes', async () => {
   const entry: object = JSON.parse(found.saw.slice(found.saw.indexOf('{')));
   const text = JSON.stringify({ backends: [{ name: 'learned', ...entry }], default_judge: 'learned' });
   const read = readBackends(text, { secret: () => undefined, isBound: () => false });
-  expect(read).toMatchObject({ ok: true, config: { judges: [{ name: 'learned' }] } });
+  expect(read).toMatchObject({ ok: true, value: { judges: [{ name: 'learned' }] } });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-const content = (value: unknown) => ({ ok: true as const, text: JSON.stringify(value) });
+const content = (value: unknown) => ({ ok: true as const, value: JSON.stringify(value) });
 
 describe('kinds', () => {
   test.each([
@@ -30,7 +30,7 @@ describe('kinds', () => {
 
   test('a line that is not an object does not tell the kind', () => {
     expect(kindOfFile(content([]))).toMatchObject({ ok: false });
-    expect(kindOfFile({ ok: false, problem: 'not_utf8' })).toEqual({
+    expect(kindOfFile({ ok: false, error: 'not_utf8' })).toEqual({
       ok: false,
       error: { field: null, message: 'not UTF-8' },
     });

@@ -38,7 +38,7 @@ async function watch(steps: readonly (BatchReply | ClientFailure)[]) {
 
 test('polls less and less often until the batch ends', async () => {
   const { watched, waits, seen } = await watch([...Array.from({ length: 9 }, () => going), completed]);
-  expect(watched).toEqual({ ok: true, batch: completed });
+  expect(watched).toEqual({ ok: true, value: completed });
   expect(waits[0]).toBe(1_000);
   expect(waits.at(-1)).toBe(10_000);
   for (const [position, wait] of waits.entries()) expect(wait).toBeGreaterThanOrEqual(waits[position - 1] ?? 0);
@@ -56,7 +56,7 @@ test.each([
 });
 
 test.each(['failed', 'completed', 'expired', 'cancelled'] as const)('ends with %s', async (status) => {
-  expect((await watch([batchOf({ status })])).watched).toMatchObject({ ok: true, batch: { status } });
+  expect((await watch([batchOf({ status })])).watched).toMatchObject({ ok: true, value: { status } });
 });
 
 test('continues while the Worker does not answer or fails', async () => {
@@ -87,7 +87,7 @@ test.each([
   [problem(403, 'scope_missing')],
   [{ kind: 'unexpected_reply', status: 200, detail: 'not as expected' } satisfies ClientFailure],
 ])('ends with a refusal: %j', async (failure) => {
-  expect((await watch([going, failure])).watched).toEqual({ ok: false, failure });
+  expect((await watch([going, failure])).watched).toEqual({ ok: false, error: failure });
 });
 
 describe('dead letters', () => {
@@ -96,7 +96,7 @@ describe('dead letters', () => {
 
   test('end the polling if nothing else is left', async () => {
     const { watched, left } = await watch([dead(7, 2), dead(8, 2), completed]);
-    expect(watched).toMatchObject({ ok: true, batch: { status: 'in_progress' } });
+    expect(watched).toMatchObject({ ok: true, value: { status: 'in_progress' } });
     expect(left).toEqual([completed]);
   });
 

@@ -24,7 +24,7 @@ async function linesOf(input: string | Uint8Array, size = 7): Promise<Line[]> {
   return collect(readLines(chunksOf(bytes, size), MAX_BYTES));
 }
 
-const textOf = ({ number, content }: Line): [number, string] => [number, content.ok ? content.text : content.problem];
+const textOf = ({ number, content }: Line): [number, string] => [number, content.ok ? content.value : content.error];
 
 describe('lines', () => {
   test('LF, CRLF, blank lines, a byte order mark and a missing last newline', async () => {
@@ -86,13 +86,13 @@ describe('lines', () => {
 
 describe('rows', () => {
   const row = (text: string) =>
-    readRow({ number: 3, bytesRead: 0, content: { ok: true, text } }, verifyRequestSchema, (fields) => fields);
+    readRow({ number: 3, bytesRead: 0, content: { ok: true, value: text } }, verifyRequestSchema, (fields) => fields);
 
   test('the labels are separated, the other fields are the request', () => {
     const read = row('{"id":7,"note":"n","response":"r","sources":[]}');
     expect(read).toMatchObject({
       ok: true,
-      row: { line: 3, labels: { id: 7, note: 'n' }, request: { response: 'r', grammar: 'snippet' } },
+      value: { line: 3, labels: { id: 7, note: 'n' }, request: { response: 'r', grammar: 'snippet' } },
     });
   });
 
@@ -108,21 +108,21 @@ describe('rows', () => {
     ['{"sources":[]}', 'response', 'give exactly one of response (a string) and cited_answer'],
     ['{"response":"r","sources":[{"id":"","text":"t"}]}', 'sources[0].id', 'expected at least 1 characters'],
   ])('%s has its problem', (text, field, message) => {
-    expect(row(text)).toEqual({ ok: false, line: 3, problems: [{ field, message }] });
+    expect(row(text)).toEqual({ ok: false, error: [{ field, message }] });
   });
 
   test('problems of labels and fields are listed together', () => {
     const read = row('{"note":1,"response":1,"sources":[]}');
-    expect(read.ok ? [] : read.problems.map(({ field }) => field)).toEqual(['note', 'response']);
+    expect(read.ok ? [] : read.error.map(({ field }) => field)).toEqual(['note', 'response']);
   });
 
   test('an unreadable line has its problem', () => {
     const read = readRow(
-      { number: 1, bytesRead: 0, content: { ok: false, problem: 'not_utf8' } },
+      { number: 1, bytesRead: 0, content: { ok: false, error: 'not_utf8' } },
       verifyRequestSchema,
       (fields) => fields,
     );
-    expect(read).toMatchObject({ ok: false, problems: [{ field: null, message: 'not UTF-8' }] });
+    expect(read).toMatchObject({ ok: false, error: [{ field: null, message: 'not UTF-8' }] });
   });
 
   test('withoutFields removes the named fields', () => {

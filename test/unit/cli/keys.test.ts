@@ -23,10 +23,10 @@ test('names are safe in a log line', () => {
 });
 
 test('reading API_KEYS names its problems', () => {
-  expect(readApiKeys(' ')).toEqual({ ok: true, keys: {} });
-  expect(readApiKeys('{')).toEqual({ ok: false, problems: ['not JSON'] });
+  expect(readApiKeys(' ')).toEqual({ ok: true, value: {} });
+  expect(readApiKeys('{')).toEqual({ ok: false, error: ['not JSON'] });
   const wrong = readApiKeys('{"a":{"sha256":"00","scopes":["score"]}}');
-  expect(wrong.ok ? '' : wrong.problems[0]).toContain('a.sha256');
+  expect(wrong.ok ? '' : wrong.error[0]).toContain('a.sha256');
 });
 
 describe('a file of variables', () => {

@@ -48,7 +48,7 @@ beforeAll(async () => {
     now: () => new Date().toISOString(),
     elapsed: () => performance.now(),
   };
-  const asked = { recipe: recipe.resolved, receiptIssuer: issuer };
+  const asked = { recipe: recipe.value, receiptIssuer: issuer };
   const one = await scoreRollout({ ...asked, rollout: requestedRollout(scoreRequestSchema.parse(REQUEST)) }, options);
   const groupRequest = groupRequestSchema.parse(GROUP);
   const rollouts = groupRollouts(groupRequest);
@@ -57,7 +57,7 @@ beforeAll(async () => {
   const grouped = groupReplyOf(groupRequest, rollouts, all.members);
   if (!grouped.ok) throw new Error('no group');
   reply = JSON.parse(JSON.stringify(one.reply));
-  group = JSON.parse(JSON.stringify(grouped.reply));
+  group = JSON.parse(JSON.stringify(grouped.value));
 });
 
 afterAll(() => rm(directory, { recursive: true, force: true }));

@@ -97,7 +97,7 @@ describe('a bandit', () => {
       const draws = createDraws('bandit', best, step);
       const probabilities = softmax(policy.preferences.arm);
       const arms = Array.from({ length: 16 }, (_, n) => (draws.share(n) < (probabilities[0] ?? 0) ? 0 : 1 + (n % 2)));
-      const { group } = groupOf(arms.map((arm) => (arm === best ? 1 : 0)));
+      const { value: group } = groupOf(arms.map((arm) => (arm === best ? 1 : 0)));
       policy.learn(
         arms.map((option, n) => ({
           choices: [{ decision: 'arm', option }],

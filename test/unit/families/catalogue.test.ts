@@ -51,10 +51,10 @@ describe('describeRecipes', () => {
     const byName = await resolveRecipe(recipe.name);
     const byParameters = await resolveRecipe(parameters);
     if (!byName.ok || !byParameters.ok) throw new Error('a listed recipe does not resolve');
-    expect(recipe.digest).toBe(byName.resolved.digest);
-    expect(recipe.digest).toBe(byParameters.resolved.digest);
-    expect(recipe.reward_range).toEqual(byName.resolved.reward_range);
-    expect(recipe.family).toBe(byName.resolved.recipe.family);
+    expect(recipe.digest).toBe(byName.value.digest);
+    expect(recipe.digest).toBe(byParameters.value.digest);
+    expect(recipe.reward_range).toEqual(byName.value.reward_range);
+    expect(recipe.family).toBe(byName.value.recipe.family);
   });
 
   it.each(recipes)('gives the kind of every parameter of $name', ({ name: recipe, family, parameters }) => {

@@ -162,7 +162,7 @@ describe('the score', () => {
 
   it('needs the question for a weight', async () => {
     const result = await resolveRecipe({ base: 'refiner-rl-balanced', contradiction: 2 });
-    expect(result).toMatchObject({ ok: false, problems: [{ path: ['recipe', 'contradiction'] }] });
+    expect(result).toMatchObject({ ok: false, error: [{ path: ['recipe', 'contradiction'] }] });
   });
 
   it('names the claim and its unsupported words in the reply', async () => {

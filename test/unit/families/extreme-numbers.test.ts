@@ -140,8 +140,8 @@ it('gives finite advantages under every rule that it takes', () => {
   } as const;
   expect(advantages([0, 1e-300], { ...rule, epsilon: 1e-320 })).toMatchObject({
     ok: false,
-    problems: [{ path: ['options', 'epsilon'] }],
+    error: [{ path: ['options', 'epsilon'] }],
   });
   const least = advantages([0, 1e-300], { ...rule, epsilon: 1 / REWARD_LIMIT });
-  expect(least.ok && least.group.advantages.every(({ advantage }) => Number.isFinite(advantage))).toBe(true);
+  expect(least.ok && least.value.advantages.every(({ advantage }) => Number.isFinite(advantage))).toBe(true);
 });

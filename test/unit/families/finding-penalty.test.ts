@@ -70,7 +70,7 @@ describe('the price of a finding', () => {
     const prices = [{ citation_missing: 1 }, { text_outside_answer: 1 }, { source_empty: 1 }, { id_in_prose: -1 }];
     for (const finding_penalty of [...prices, { unknown: 1 }]) {
       const read = await resolveRecipe({ base: 'refiner-rl-balanced', finding_penalty });
-      expect(read.ok ? 'accepted' : read.problems[0]?.path[1], JSON.stringify(finding_penalty)).toBe('finding_penalty');
+      expect(read.ok ? 'accepted' : read.error[0]?.path[1], JSON.stringify(finding_penalty)).toBe('finding_penalty');
     }
   });
 });

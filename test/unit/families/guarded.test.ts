@@ -88,7 +88,7 @@ describe('refiner-guarded', () => {
   it('is unscored where padding was not judged, and refuses a recipe that never judges it', async () => {
     expect(composeRefiner(factsOf([own(2)]), GUARDED)).toMatchObject({ reward: null, reason: 'not_measured' });
     const refused = await resolveRecipe({ base: 'refiner-guarded', judge_static: false });
-    expect(refused).toMatchObject({ ok: false, problems: [{ path: ['recipe', 'padding_lowers_citation'] }] });
+    expect(refused).toMatchObject({ ok: false, error: [{ path: ['recipe', 'padding_lowers_citation'] }] });
   });
 
   it('credits what needs no citation only as far as own criteria are met', () => {
@@ -113,7 +113,7 @@ describe('refiner-guarded', () => {
 
   it('refuses to pay abstentions where no own criterion must ask for them', async () => {
     const refused = await resolveRecipe({ base: 'refiner-guarded', own_positives_required: false });
-    expect(refused).toMatchObject({ ok: false, problems: [{ path: ['recipe', 'abstentions_need_no_citation'] }] });
+    expect(refused).toMatchObject({ ok: false, error: [{ path: ['recipe', 'abstentions_need_no_citation'] }] });
   });
 
   it('finds padding at its place in the static set', () => {

@@ -126,7 +126,7 @@ describe('a holdout', () => {
 
   it('has the seed 0 unless the recipe says another, and takes no share of 1', async () => {
     const given = await resolveRecipe({ base: 'refiner-guarded', holdout: { share: 0.3 } });
-    expect(given).toMatchObject({ ok: true, resolved: { recipe: { holdout: { share: 0.3, seed: 0 } } } });
+    expect(given).toMatchObject({ ok: true, value: { recipe: { holdout: { share: 0.3, seed: 0 } } } });
     expect(await resolveRecipe({ base: 'refiner-guarded', holdout: { share: 1 } })).toMatchObject({ ok: false });
   });
 });

@@ -4,8 +4,8 @@ import { resolveRecipe } from '../../../src/families/resolve.ts';
 
 async function digestOf(input: Parameters<typeof resolveRecipe>[0]): Promise<string> {
   const result = await resolveRecipe(input);
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.resolved.digest;
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value.digest;
 }
 
 describe('resolveRecipe', () => {
@@ -33,17 +33,17 @@ describe('resolveRecipe', () => {
 
   it('makes negatives require a positive where a whole recipe does not say it, and where a base is named, as the base', async () => {
     const { negatives_require_positive: _said, ...unsaid } = RECIPES['refiner-rl-balanced'];
-    expect(await resolveRecipe(unsaid)).toMatchObject({ resolved: { recipe: { negatives_require_positive: true } } });
+    expect(await resolveRecipe(unsaid)).toMatchObject({ value: { recipe: { negatives_require_positive: true } } });
     expect(await resolveRecipe({ base: 'refiner-rl-balanced' })).toMatchObject({
-      resolved: { recipe: { negatives_require_positive: false } },
+      value: { recipe: { negatives_require_positive: false } },
     });
   });
 
   it('keeps the name of a named recipe only', async () => {
     expect(await resolveRecipe('refiner-rl-balanced')).toMatchObject({
-      resolved: { name: 'refiner-rl-balanced', reward_range: [0, 10] },
+      value: { name: 'refiner-rl-balanced', reward_range: [0, 10] },
     });
-    expect(await resolveRecipe({ base: 'refiner-rl-balanced' })).toMatchObject({ resolved: { name: null } });
+    expect(await resolveRecipe({ base: 'refiner-rl-balanced' })).toMatchObject({ value: { name: null } });
   });
 
   it('names every offending field below the given path', async () => {
@@ -56,7 +56,7 @@ describe('resolveRecipe', () => {
       },
       ['recipes', 3],
     );
-    expect(result.ok ? [] : result.problems.map(({ path }) => path)).toEqual([
+    expect(result.ok ? [] : result.error.map(({ path }) => path)).toEqual([
       ['recipes', 3, 'mode'],
       ['recipes', 3, 'citation_weight'],
       ['recipes', 3, 'non_stop_penalty', 'enabled'],
@@ -75,7 +75,7 @@ describe('resolveRecipe', () => {
     [{ base: 'refiner-rl-balanced', colour: 1 }, 'unknown field'],
   ])('says of %j: %s', async (recipe, message) => {
     const resolved = await resolveRecipe(recipe);
-    expect(resolved).toEqual({ ok: false, problems: [{ path: ['recipe', Object.keys(recipe)[1]], message }] });
+    expect(resolved).toEqual({ ok: false, error: [{ path: ['recipe', Object.keys(recipe)[1]], message }] });
   });
 
   it('refuses a base or a family that is none', async () => {

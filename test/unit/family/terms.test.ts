@@ -92,7 +92,7 @@ describe.each(FAMILIES_OF_FACTS)('$recipe.family', ({ recipe, facts }) => {
     expect(rewardRange({ ...recipe, length: LENGTH })).toEqual([least === null ? null : least - 2, most]);
     expect(rewardRange({ ...recipe, turns: TURNS })).toEqual([null, most]);
     const resolutions = await Promise.all([resolveRecipe(recipe), resolveRecipe(on)]);
-    const [off, with_] = resolutions.map((one) => (one.ok ? one.resolved.digest : null));
+    const [off, with_] = resolutions.map((one) => (one.ok ? one.value.digest : null));
     expect(off).not.toBe(with_);
     expect(recipeSchema.safeParse({ ...recipe, length: { ...LENGTH, buffer_tokens: 101 } }).success).toBe(false);
   });

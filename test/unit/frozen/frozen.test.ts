@@ -167,13 +167,13 @@ function judgeCalled(name: string, identityFor: (kind: JudgmentKind) => JudgeIde
 
 async function written(): Promise<Record<string, unknown>> {
   const read = await readIssuer(ISSUER_JWK);
-  if (!read.ok) throw new Error(read.problem);
-  const { issuer } = read;
+  if (!read.ok) throw new Error(read.error);
+  const { value: issuer } = read;
   const frozen: Record<string, unknown> = {};
   for (const name of RECIPE_NAMES) {
     const resolution = await resolveRecipe(name);
     if (!resolution.ok) throw new Error(name);
-    const recipe = resolution.resolved;
+    const recipe = resolution.value;
     frozen[`recipe ${name}`] = { digest: recipe.digest, reward_range: recipe.reward_range };
     for (const [position, rollouts] of (GROUPS[recipe.recipe.family] ?? []).entries()) {
       const asked: Asked[] = [];

@@ -16,7 +16,7 @@ async function refusedByPlan(
   context_tokens: number | null = null,
 ): Promise<string[]> {
   const planned = await planRefinement(refineRequest(fields), { context_tokens });
-  return planned.ok ? [] : planned.problems.map(({ path }) => pathText(path));
+  return planned.ok ? [] : planned.error.map(({ path }) => pathText(path));
 }
 
 describe('the request', () => {

@@ -36,11 +36,11 @@ async function refined(
   const all = texts.flatMap((text, index) => choice(index, text, finish_reasons[index] ?? 'stop'));
   const { generator } = scripted((_, call) => (plan.calls.length === 1 ? all : ofCall(call)));
   const run = await finishRefinement(running(plan, generator));
-  if (!run.ok) throw new Error(run.failure.reason);
-  const rollouts = scoredRollouts(plan, run.candidates);
-  const reply = refineReply(plan, generator, run, await scoresOf(rollouts, plan, judge));
-  if (!reply.ok) throw new Error(JSON.stringify(reply.problems));
-  return { rollouts, reply: refineResponseSchema.parse(JSON.parse(JSON.stringify(reply.reply))), generator };
+  if (!run.ok) throw new Error(run.error.reason);
+  const rollouts = scoredRollouts(plan, run.value.candidates);
+  const reply = refineReply(plan, generator, run.value, await scoresOf(rollouts, plan, judge));
+  if (!reply.ok) throw new Error(JSON.stringify(reply.error));
+  return { rollouts, reply: refineResponseSchema.parse(JSON.parse(JSON.stringify(reply.value))), generator };
 }
 
 async function scoresOf(
@@ -146,7 +146,7 @@ describe('with a recipe', () => {
     const plan = await planOf({ recipe, ...RUBRICS });
     const { generator }: { generator: Generator } = scripted(() => choice(0, LONG));
     const run = await finishRefinement(running(plan, generator));
-    if (!run.ok) throw new Error(run.failure.reason);
-    expect(() => refineReply(plan, generator, run, [])).toThrow('fewer scores');
+    if (!run.ok) throw new Error(run.error.reason);
+    expect(() => refineReply(plan, generator, run.value, [])).toThrow('fewer scores');
   });
 });

@@ -13,12 +13,12 @@ function verified(response: string, evidence: 'none' | 'lexical' = 'none') {
   const request = verifyRequestSchema.parse({ response, tool_output: TOOL_OUTPUT, mode: 'answer_only' });
   const result = verifyRequested(request, evidence);
   if (!result.ok) throw new Error('too large');
-  return result.verification;
+  return result.value;
 }
 
 function candidatesOf(refined: Awaited<ReturnType<typeof collected>>['refined']) {
-  if (!refined.ok) throw new Error(refined.failure.reason);
-  return refined.candidates;
+  if (!refined.ok) throw new Error(refined.error.reason);
+  return refined.value.candidates;
 }
 
 describe('candidates', () => {
@@ -30,7 +30,7 @@ describe('candidates', () => {
     ]);
     const { events, refined } = await collected(running(await planOf(), generator));
     expect(events.map(({ type }) => type)).toEqual(['delta', 'delta', 'claim', 'delta', 'candidate']);
-    expect(refined).toMatchObject({ ok: true, usage: { prompt_tokens: 10, completion_tokens: 5 } });
+    expect(refined).toMatchObject({ ok: true, value: { usage: { prompt_tokens: 10, completion_tokens: 5 } } });
     expect(candidatesOf(refined)).toMatchObject([
       { index: 0, response: GOOD, finish_reason: 'stop', aborted: null, thinking: null, verification: verified(GOOD) },
     ]);
@@ -56,7 +56,7 @@ describe('candidates', () => {
       { index: 0, finish_reason: 'stop' },
       { index: 1, response: '<answer>', thinking: 'Hmm.', finish_reason: 'length', aborted: null },
     ]);
-    expect(refined).toMatchObject({ usage: null });
+    expect(refined).toMatchObject({ value: { usage: null } });
   });
 
   it.each([
@@ -146,7 +146,7 @@ describe('an invented citation', () => {
       aborted: { reason: 'invented_citation', id: 'S9' },
     });
     expect(calls[0]?.read).toBe(2);
-    expect(refined).toMatchObject({ usage: null });
+    expect(refined).toMatchObject({ value: { usage: null } });
   });
 
   it('is only flagged if the request asks for that', async () => {
@@ -184,7 +184,7 @@ describe('reading', () => {
     await run.next();
     await Promise.resolve();
     expect(calls[0]?.read).toBe(2);
-    await run.return({ ok: true, candidates: [], usage: null });
+    await run.return({ ok: true, value: { candidates: [], usage: null } });
     expect(calls).toMatchObject([{ read: 2, stopped: true, signal: { aborted: true } }]);
   });
 
@@ -193,7 +193,7 @@ describe('reading', () => {
     const run = running(await planOf({ n: 20, on_invented_citation: 'abort' }), generator);
     for (let events = 0; events < 8; events++) await run.next();
     expect(calls).toHaveLength(6);
-    await run.return({ ok: true, candidates: [], usage: null });
+    await run.return({ ok: true, value: { candidates: [], usage: null } });
     expect(calls.map(({ stopped }) => stopped)).toEqual(Array(6).fill(true));
     const whole = await finishRefinement(running(await planOf({ n: 20, on_invented_citation: 'abort' }), generator));
     expect(candidatesOf(whole).map(({ index, response }) => [index, response])).toEqual(
@@ -231,13 +231,13 @@ describe('a generator that fails', () => {
       call === 1
         ? [
             { type: 'text', choice: 0, text: 'a' },
-            { ok: false, failure },
+            { ok: false, error: failure },
           ]
         : choice(0, 'abcdefgh'.split('')),
     );
     const run = running(await planOf({ n: 3, on_invented_citation: 'abort' }), generator);
     const { refined } = await collected(run);
-    expect(refined).toEqual({ ok: false, failure });
+    expect(refined).toEqual({ ok: false, error: failure });
     expect(calls.map(({ stopped }) => stopped)).toEqual([true, true, true]);
   });
 

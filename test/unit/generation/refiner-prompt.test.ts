@@ -7,8 +7,8 @@ const BASE = { question: 'How long is the Aare?', mode: 'answer_only', prompt_to
 
 function promptOf(change: Partial<Parameters<typeof refinerPrompt>[0]> & { readonly tool_output: string }) {
   const result = refinerPrompt({ ...BASE, ...change });
-  if (!result.ok) throw new Error(`it needs ${result.needed_tokens} tokens`);
-  return result.prompt;
+  if (!result.ok) throw new Error(`it needs ${result.error} tokens`);
+  return result.value;
 }
 
 describe('the prompt of a refiner', () => {

@@ -55,7 +55,7 @@ export function scripted(script: Script, fields: Partial<Generator> = {}): Scrip
 
 const INTERRUPTED: GenerationEnd = {
   ok: false,
-  failure: { reason: 'generator_interrupted', detail: 'stopped', retryable: true },
+  error: { reason: 'generator_interrupted', detail: 'stopped', retryable: true },
 };
 
 /** Splits a choice into pieces, followed by its end. */
@@ -86,8 +86,8 @@ export async function planOf(
   context_tokens: number | null = null,
 ): Promise<RefinePlan<RefineRequest>> {
   const planned = await planRefinement(refineRequest(fields), { context_tokens });
-  if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
-  return planned.plan;
+  if (!planned.ok) throw new Error(JSON.stringify(planned.error));
+  return planned.value;
 }
 
 export function running(plan: RefinePlan<RefineRequest>, generator: Generator, signal = new AbortController().signal) {

@@ -22,8 +22,8 @@ const { d: _, ...PUBLIC } = JWK;
 
 async function issuerOf(text: string): Promise<Issuer> {
   const read = await readIssuer(text);
-  if (!read.ok) throw new Error(read.problem);
-  return read.issuer;
+  if (!read.ok) throw new Error(read.error);
+  return read.value;
 }
 
 async function signedSample(number = 1): Promise<Judgment> {

@@ -32,7 +32,7 @@ it('is keyed, judged, stored and read back, and leaves the keys of all other kin
   expect(Object.keys(judgment.preimage.inputs).sort()).toEqual(['answer', 'question']);
   // The first reply was no JSON, so the judge asked again; the second obtain read the store.
   expect({ calls, cached }).toEqual({ calls: 2, cached: true });
-  expect(line).toEqual({ ok: true, line: { kind: 'judgment', judgment } });
+  expect(line).toEqual({ ok: true, value: { kind: 'judgment', judgment } });
   expect(lexical).toMatchObject({ ok: false, failure: { reason: 'judge_request_refused' } });
   expect(keys).toEqual(await keyOfEachKind());
 });

@@ -176,8 +176,8 @@ describe('signing', () => {
   it('names the issuer of what it signed, and of nothing that it cannot check', async () => {
     const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
     const read = await readIssuer(JSON.stringify(await crypto.subtle.exportKey('jwk', pair.privateKey)));
-    if (!read.ok) throw new Error(read.problem);
-    const { issuer } = read;
+    if (!read.ok) throw new Error(read.error);
+    const { value: issuer } = read;
     const store = createMemoryJudgmentStore();
     const { judge } = judgeOf(null);
     const known = createKnownIssuers([issuer.key]);

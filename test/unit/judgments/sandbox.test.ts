@@ -74,7 +74,7 @@ describe('the outcome of a test', () => {
     ['output where a test asserts', ASSERTS, replied(printed(OF_42)), 'reply_malformed'],
     ['a second start', ASSERTS, replied(running + running), 'reply_malformed'],
   ] as const)('is none: %s', async (_what, test, reply, fault) => {
-    expect(await readTest(test, reply, NONCE)).toEqual({ ok: false, fault });
+    expect(await readTest(test, reply, NONCE)).toEqual({ ok: false, error: fault });
   });
 
   it('ignores newlines at the end of the expected output', async () => {
@@ -93,15 +93,15 @@ describe('the verdict on two answers', () => {
   it.each([
     [replied(line({ event: 'equal' })), { ok: true, value: true }],
     [replied(line({ event: 'different' })), { ok: true, value: false }],
-    [replied(line({ event: 'reference_unread' })), { ok: false, fault: 'reference_unread' }],
-    [replied(line({ event: 'comparison_open' })), { ok: false, fault: 'comparison_open' }],
-    [replied(line({ event: 'library_missing' })), { ok: false, fault: 'library_missing' }],
-    [replied(line({ event: 'equal' }) + line({ event: 'equal' })), { ok: false, fault: 'reply_malformed' }],
-    [replied(line({ event: 'maybe' })), { ok: false, fault: 'reply_malformed' }],
-    [replied(line({ event: 'equal' }, 'f'.repeat(32))), { ok: false, fault: 'not_started' }],
-    [replied('', { status: 'TimeLimitExceeded' }, 'Failed'), { ok: false, fault: 'start_slow' }],
-    [replied(line({ event: 'equal' }), {}, 'SandboxError'), { ok: false, fault: 'sandbox_failed' }],
-    [runReplySchema.parse({ status: 'Failed' }), { ok: false, fault: 'reply_malformed' }],
+    [replied(line({ event: 'reference_unread' })), { ok: false, error: 'reference_unread' }],
+    [replied(line({ event: 'comparison_open' })), { ok: false, error: 'comparison_open' }],
+    [replied(line({ event: 'library_missing' })), { ok: false, error: 'library_missing' }],
+    [replied(line({ event: 'equal' }) + line({ event: 'equal' })), { ok: false, error: 'reply_malformed' }],
+    [replied(line({ event: 'maybe' })), { ok: false, error: 'reply_malformed' }],
+    [replied(line({ event: 'equal' }, 'f'.repeat(32))), { ok: false, error: 'not_started' }],
+    [replied('', { status: 'TimeLimitExceeded' }, 'Failed'), { ok: false, error: 'start_slow' }],
+    [replied(line({ event: 'equal' }), {}, 'SandboxError'), { ok: false, error: 'sandbox_failed' }],
+    [runReplySchema.parse({ status: 'Failed' }), { ok: false, error: 'reply_malformed' }],
   ])('%j', (reply, reading) => expect(readEquivalence(reply, NONCE)).toEqual(reading));
 });
 

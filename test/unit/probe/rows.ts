@@ -52,8 +52,8 @@ export const LIGHTHOUSE: ProbeRow = {
 
 export async function recipeOf(input: RecipeInput): Promise<ResolvedRecipe> {
   const recipe = await resolveRecipe(input);
-  if (!recipe.ok) throw new Error(JSON.stringify(recipe.problems));
-  return recipe.resolved;
+  if (!recipe.ok) throw new Error(JSON.stringify(recipe.error));
+  return recipe.value;
 }
 
 export function lexicalOptions(): ObtainOptions {

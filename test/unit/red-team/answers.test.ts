@@ -20,7 +20,7 @@ const UNTOLD: Row = { ...ROW, sources: ROW.sources.slice(0, 1), facts: [] };
 
 async function styleFor(recipe: string | Record<string, unknown>) {
   const read = await resolveRecipe(recipe);
-  const style = read.ok ? styleOf(read.resolved.recipe) : null;
+  const style = read.ok ? styleOf(read.value.recipe) : null;
   if (style === null) throw new Error(`no style for ${JSON.stringify(recipe)}`);
   return style;
 }

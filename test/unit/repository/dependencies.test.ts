@@ -73,13 +73,13 @@ describe('the audit', () => {
 
   it('names each vulnerability once, unless it is explained', () => {
     const problems = ['a: high: Reads beyond the end (https://advisories.example/1)'];
-    expect(readAudit(vulnerable, {})).toEqual({ ok: true, problems });
-    expect(readAudit(vulnerable, { [advisory.url]: 'not used' })).toEqual({ ok: true, problems: [] });
-    expect(readAudit('{"vulnerabilities": {}}', {})).toEqual({ ok: true, problems: [] });
+    expect(readAudit(vulnerable, {})).toEqual({ ok: true, value: problems });
+    expect(readAudit(vulnerable, { [advisory.url]: 'not used' })).toEqual({ ok: true, value: [] });
+    expect(readAudit('{"vulnerabilities": {}}', {})).toEqual({ ok: true, value: [] });
   });
 
   it('that could not ask found nothing, and says so', () => {
-    expect(readAudit('{"message": "no", "statusCode": 405}', {})).toEqual({ ok: false, reason: 'status 405' });
+    expect(readAudit('{"message": "no", "statusCode": 405}', {})).toEqual({ ok: false, error: 'status 405' });
     for (const output of ['', '{}', '{"error": {}}']) expect(readAudit(output, {}).ok).toBe(false);
   });
 });

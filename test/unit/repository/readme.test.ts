@@ -35,7 +35,7 @@ it('gives the reply that it shows', async () => {
   const recipe = await resolveRecipe(request.recipe);
   if (!recipe.ok) throw new Error('the README names a recipe that is none');
   const result = await scoreRollout(
-    { rollout: rolloutOf(request), recipe: recipe.resolved },
+    { rollout: rolloutOf(request), recipe: recipe.value },
     {
       judge: {
         ok: true,

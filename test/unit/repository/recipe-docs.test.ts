@@ -100,7 +100,7 @@ describe('the text', () => {
     const requestSchema = z.strictObject({ recipe: z.record(z.string(), z.unknown()) });
     for (const block of blocks) {
       const resolution = await resolveRecipe(requestSchema.parse(JSON.parse(block)).recipe);
-      expect(resolution.ok ? [] : resolution.problems, block).toEqual([]);
+      expect(resolution.ok ? [] : resolution.error, block).toEqual([]);
     }
   });
 

@@ -58,14 +58,14 @@ describe('the rank of a recording', () => {
 describe('a line of a run file', () => {
   it('is read back as written, and other lines are refused', () => {
     const line = { kind: 'recipe', digest: 'a'.repeat(64), name: null, recipe: { family: 'refiner' } } as const;
-    expect(readRunLine(writeRunLine(line))).toEqual({ ok: true, line });
+    expect(readRunLine(writeRunLine(line))).toEqual({ ok: true, value: line });
     expect(readRunLine(writeRunLine({ kind: 'end', rollouts: 3 }))).toEqual({
       ok: true,
-      line: { kind: 'end', rollouts: 3 },
+      value: { kind: 'end', rollouts: 3 },
     });
-    expect(readRunLine('{')).toEqual({ ok: false, problem: 'line_not_json' });
+    expect(readRunLine('{')).toEqual({ ok: false, error: 'line_not_json' });
     for (const text of ['{}', '[]', '{"end":{"v":2,"rollouts":0}}', '{"end":{"v":1,"rollouts":0},"run":{}}']) {
-      expect(readRunLine(text), text).toEqual({ ok: false, problem: 'line_invalid' });
+      expect(readRunLine(text), text).toEqual({ ok: false, error: 'line_invalid' });
     }
   });
 });

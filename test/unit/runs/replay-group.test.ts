@@ -57,10 +57,10 @@ describe.each(FAMILIES_OF_FACTS)('$recipe.family', ({ recipe, facts }) => {
           after.map(({ reward }) => reward),
           'slime',
         );
-        expect(group.ok && group.group.advantages).toEqual(
+        expect(group.ok && group.value.advantages).toEqual(
           replayed.samples.map(({ after: { advantage, masked } }) => ({ advantage, masked })),
         );
-        expect(group.ok && group.group.degenerate).toEqual(replayed.degenerate.after);
+        expect(group.ok && group.value.degenerate).toEqual(replayed.degenerate.after);
         expect(new Set(replayed.samples.map(({ recorded }) => recorded))).toEqual(new Set(['equal']));
         expect(replayed.samples.flatMap(({ gaps }) => gaps)).toEqual([]);
       }),

@@ -22,8 +22,8 @@ async function* streamed(groups: Iterable<LedgerRow[]>): AsyncGenerator<LedgerRo
 
 async function planOf(input: ReplayInput, recipe: Recipe = RECIPE): Promise<ReplayPlan> {
   const planned = await planReplay('run', new Map([[DIGEST, recipe]]), replayRequestSchema.parse(input));
-  if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
-  return planned.plan;
+  if (!planned.ok) throw new Error(JSON.stringify(planned.error));
+  return planned.value;
 }
 
 async function linesOf(
@@ -53,8 +53,8 @@ describe('replayLines', () => {
       expect(line.before.rewards).toEqual(rows.map(({ reward }) => reward));
       const result = advantages(rewards, 'slime');
       if (!result.ok) throw new Error('no advantages');
-      expect(line.after.advantages).toEqual(result.group.advantages.map(({ advantage }) => advantage));
-      expect(line.after.degenerate).toBe(result.group.degenerate?.reason ?? null);
+      expect(line.after.advantages).toEqual(result.value.advantages.map(({ advantage }) => advantage));
+      expect(line.after.degenerate).toBe(result.value.degenerate?.reason ?? null);
       expect(line.samples).toEqual(rows.map(({ sample }) => sample));
     }
   });
@@ -293,7 +293,7 @@ it('refuses an invalid replay before a row is read', async () => {
   const recorded = new Map<string, Recipe>([[DIGEST, RECIPE]]);
   const refusal = async (input: ReplayInput) => {
     const planned = await planReplay('run', recorded, replayRequestSchema.parse(input));
-    return planned.ok ? [] : planned.problems.map(({ path }) => path.join('.'));
+    return planned.ok ? [] : planned.error.map(({ path }) => path.join('.'));
   };
   expect(await refusal({ recipe: 'grpo-tcr' })).toEqual(['recipe']);
   expect(await refusal({ recipe: { set: { citation_wieght: 1 } } })).toEqual(['recipe.set.citation_wieght']);

@@ -19,8 +19,8 @@ const requested = (recorded: ReadonlyMap<string, Recipe>, asked: RecipeInput | u
 
 async function recipesFor(...asked: Parameters<typeof requested>): Promise<Recipe[]> {
   const result = await requested(...asked);
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return [...recipesAfter(result.recipes).values()];
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return [...recipesAfter(result.value).values()];
 }
 
 describe('requestedRecipes', () => {
@@ -57,9 +57,9 @@ describe('requestedRecipes', () => {
       { name: 'citation_weight', kind: 'compose', before: 0.2, after: 0.5 },
     ];
     const scale = { name: 'verification_reward', kind: 'compose', before: 1, after: 10 };
-    expect(changesOf(result.recipes)).toEqual([
-      { before: FIRST, after: resolved.resolved.digest, changed: fields },
-      { before: SECOND, after: resolved.resolved.digest, changed: [...fields, scale] },
+    expect(changesOf(result.value)).toEqual([
+      { before: FIRST, after: resolved.value.digest, changed: fields },
+      { before: SECOND, after: resolved.value.digest, changed: [...fields, scale] },
     ]);
   });
 
@@ -73,12 +73,12 @@ describe('requestedRecipes', () => {
     ['another family by a field', { set: { family: 'dr-tulu' } }, 'recipe.set.'],
   ])('refuses %s', async (_name, asked, path) => {
     const result = await requested(RECORDED, asked);
-    expect(result.ok || result.problems[0]?.path.join('.')).toContain(path);
+    expect(result.ok || result.error[0]?.path.join('.')).toContain(path);
   });
 
   it('refuses a value that the recipe does not accept', async () => {
     const result = await requested(RECORDED, undefined, { field: 'citation_weight', value: 1.5 });
-    expect(result.ok || result.problems.map(({ path }) => path.join('.'))).toEqual(['sweep.values.citation_weight']);
+    expect(result.ok || result.error.map(({ path }) => path.join('.'))).toEqual(['sweep.values.citation_weight']);
   });
 });
 

@@ -204,7 +204,7 @@ describe('a sweep', () => {
     ['non_stop_penalty.value=0,-1,-2.5', [0, -1, -2.5]],
   ])('reads %s', (text, values) => {
     const parsed = parseSweep(text);
-    expect(parsed).toEqual({ ok: true, sweep: { field: text.slice(0, text.indexOf('=')), values } });
+    expect(parsed).toEqual({ ok: true, value: { field: text.slice(0, text.indexOf('=')), values } });
   });
 
   it.each([

@@ -14,8 +14,8 @@ type Input = {
 
 function groupOf(rewards: readonly number[], options: AdvantageOptions): GroupAdvantages {
   const result = advantages(rewards, options);
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.group;
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
 }
 
 /** Which group each sample is in, as the trainer splits its batch. */

@@ -10,8 +10,8 @@ import { advantages, type GroupAdvantages, REWARD_LIMIT } from '../../../src/sco
 
 function groupOf(rewards: readonly (number | null)[], options?: AdvantageOptions): GroupAdvantages {
   const result = advantages(rewards, options);
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.group;
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
 }
 
 const values = (group: GroupAdvantages) => group.advantages.map(({ advantage }) => advantage);
@@ -195,11 +195,11 @@ describe('refused, not thrown', () => {
   it('an empty group and rewards that are no finite number', () => {
     expect(advantages([])).toEqual({
       ok: false,
-      problems: [{ path: ['rewards'], message: 'expected at least one sample' }],
+      error: [{ path: ['rewards'], message: 'expected at least one sample' }],
     });
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 * REWARD_LIMIT]) {
       const result = advantages([1, bad, 2], 'slime');
-      expect(result).toMatchObject({ ok: false, problems: [{ path: ['rewards', 1] }] });
+      expect(result).toMatchObject({ ok: false, error: [{ path: ['rewards', 1] }] });
     }
   });
 
@@ -208,7 +208,7 @@ describe('refused, not thrown', () => {
     const margin = { preset: 'open-instruct-margin', bias: 1.5, verification_reward: 0 } as const;
     const paths = (options: AdvantageOptions) => {
       const result = advantages([1, 2], options);
-      return result.ok ? [] : result.problems.map(({ path }) => path.join('.'));
+      return result.ok ? [] : result.error.map(({ path }) => path.join('.'));
     };
     expect(paths({ ...rule, epsilon: 0, min_valid: 1.5 })).toEqual(['options.epsilon', 'options.min_valid']);
     expect(paths({ ...rule, filter: { std: 'unbiased', above: Number.NaN } })).toEqual(['options.filter.above']);

@@ -135,7 +135,7 @@ describe('the request', () => {
     const step = stepAdvantages(parse({ rule: 'trl', groups }));
     const own = advantages([6, 3, null], 'trl');
     expect(step.ok && step.value).toEqual({
-      groups: [{ id: 'a', advantages: own.ok ? own.group.advantages : null, valid: 2, degenerate: null }],
+      groups: [{ id: 'a', advantages: own.ok ? own.value.advantages : null, valid: 2, degenerate: null }],
       batch: null,
       final: true,
     });
@@ -154,7 +154,7 @@ describe('the request', () => {
 describe('the rules of one group', () => {
   const of = (rewards: (number | null)[], preset: 'trl-async' | 'openrlhf' | 'nemo-grpo') => {
     const result = advantages(rewards, preset);
-    return result.ok ? result.group.advantages.map(({ advantage }) => Number(advantage.toFixed(6))) : null;
+    return result.ok ? result.value.advantages.map(({ advantage }) => Number(advantage.toFixed(6))) : null;
   };
 
   it('divide by the std over n (TRL async) or n - 1 (OpenRLHF)', () => {

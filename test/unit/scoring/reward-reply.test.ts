@@ -28,8 +28,8 @@ it('names the failed judgment of an unscored member, and leaves the others as th
       request.kind === 'rubric' && request.answer.includes('rowers') ? 'judge_timeout' : judgeLexically(request),
   });
   const group = groupReplyOf({ advantages: 'mean', ...SHORT }, [ROLLOUT, OTHER], members);
-  if (!group.ok) throw new Error(JSON.stringify(group.problems));
-  const { rewards, advantages, members: short, judges } = groupRewardResponseSchema.parse(group.reply);
+  if (!group.ok) throw new Error(JSON.stringify(group.error));
+  const { rewards, advantages, members: short, judges } = groupRewardResponseSchema.parse(group.value);
   expect(rewards).toEqual([expect.any(Number), null]);
   expect(advantages[1]).toEqual({ advantage: 0, masked: true });
   expect(short[0]).not.toHaveProperty('failure');

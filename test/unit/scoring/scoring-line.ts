@@ -39,8 +39,8 @@ export const NOBODY: Answer = (request) => {
 
 export async function resolved(input: RecipeInput): Promise<ResolvedRecipe> {
   const recipe = await resolveRecipe(input);
-  if (!recipe.ok) throw new Error(JSON.stringify(recipe.problems));
-  return recipe.resolved;
+  if (!recipe.ok) throw new Error(JSON.stringify(recipe.error));
+  return recipe.value;
 }
 
 type Parts = {

@@ -65,7 +65,7 @@ async function run(
   return scoreRollout(
     {
       rollout: { ...ROLLOUT, ...changes.rollout },
-      recipe: recipe.resolved,
+      recipe: recipe.value,
       ...(changes.readSources === undefined ? {} : { readSources: changes.readSources }),
     },
     {

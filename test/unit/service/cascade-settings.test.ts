@@ -17,8 +17,8 @@ function read(cascades: object, default_judge: string | null = null) {
 test('a cascade is a judge by its name, and may be the default', () => {
   const three = [{ judge: 'lexical', band: [0.02, 0.95] }, { judge: 'nli', band: [0.2, 0.8] }, { judge: 'qwen' }];
   const found = read({ cheap: three }, 'cheap');
-  if (!found.ok) throw new Error(found.problems.join('; '));
-  const settings = { backends: found.config, allowLexicalJudge: false, allowExtractiveRefiner: false };
+  if (!found.ok) throw new Error(found.error.join('; '));
+  const settings = { backends: found.value, allowLexicalJudge: false, allowExtractiveRefiner: false };
   const { default: byDefault, named } = configuredBackends(settings, {});
   expect(byDefault?.judge).toMatchObject({ name: 'cheap', context_tokens: 8_192 });
   expect(byDefault?.judge.model).toBe(`${named.at(-1)?.judge.model} [0.02, 0.95] > tiny/nli [0.2, 0.8] > qwen3`);
@@ -51,14 +51,14 @@ describe('refused', () => {
     ['one tier', [{ judge: 'qwen' }], 'cascades.cheap: '],
   ])('%s', (_what, tiers, problem) => {
     const found = read({ cheap: tiers });
-    expect(found.ok ? [] : found.problems).toEqual([expect.stringContaining(problem)]);
+    expect(found.ok ? [] : found.error).toEqual([expect.stringContaining(problem)]);
   });
 
   test('a name that is in use', () => {
     const found = read({ qwen: [{ judge: 'nli', band: [0.2, 0.8] }, { judge: 'qwen' }] });
     expect(found).toMatchObject({
       ok: false,
-      problems: ['cascades.qwen: this name is already in use; choose another one'],
+      error: ['cascades.qwen: this name is already in use; choose another one'],
     });
   });
 });

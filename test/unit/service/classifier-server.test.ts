@@ -24,8 +24,8 @@ function settings(fields: object): ReturnType<typeof readBackends> {
 function configured(endpoint: string, fields: object = {}): ClassifierConfig {
   const labels = endpoint === 'score' ? {} : { labels: NLI };
   const read = settings({ base_url: `http://127.0.0.1:9/${endpoint}`, api_key: 'k', ...labels, ...fields });
-  const [config] = read.ok ? read.config.classifiers : [];
-  if (config === undefined) throw new Error(read.ok ? 'no classifier' : read.problems.join('; '));
+  const [config] = read.ok ? read.value.classifiers : [];
+  if (config === undefined) throw new Error(read.ok ? 'no classifier' : read.error.join('; '));
   return config;
 }
 
@@ -281,7 +281,7 @@ describe('settings', () => {
     [{ base_url: 'http://127.0.0.1:9/score', role: 'generate' }, 'backends[0]'],
   ])('%j is refused', (fields, problem) => {
     const read = settings(fields);
-    expect(read.ok ? [] : read.problems).toEqual([expect.stringContaining(problem)]);
+    expect(read.ok ? [] : read.error).toEqual([expect.stringContaining(problem)]);
   });
 
   test('a classifier is no member of a route', () => {
@@ -289,7 +289,7 @@ describe('settings', () => {
     const text = JSON.stringify({ backends: [backend], routes: { both: ['nli', 'nli'] }, default_judge: 'nli' });
     const read = readBackends(text, { secret: () => undefined, isBound: () => false });
     expect(read).toMatchObject({ ok: false });
-    if (!read.ok) expect(read.problems).toContain('routes.both[0]: a classifier cannot be part of a route');
+    if (!read.ok) expect(read.error).toContain('routes.both[0]: a classifier cannot be part of a route');
   });
 });
 

@@ -51,13 +51,13 @@ it('a row of the command line has its nulls and plain sources read', () => {
   const { tool_output: _, ...rest } = ROW;
   const text = JSON.stringify({ ...rest, negative_rubrics: null, sources: ['One text.', 'Another.'] });
   const read = readRow(
-    { number: 1, bytesRead: text.length, content: { ok: true, text } },
+    { number: 1, bytesRead: text.length, content: { ok: true, value: text } },
     scoreRequestSchema,
     (fields) => fields,
   );
   expect(read).toMatchObject({
     ok: true,
-    row: {
+    value: {
       request: {
         sources: [
           { id: '1', text: 'One text.' },

@@ -31,8 +31,8 @@ const ANSWER = {
 function verified(body: Readonly<Record<string, unknown>>) {
   const request = verifyRequestSchema.parse(body);
   const result = verifyRequested(request, 'lexical');
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.verification;
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
 }
 
 it('reads a cited block as a claim whose span points into the text of the answer', () => {

@@ -19,8 +19,8 @@ describe('the guide of answer formats', () => {
 
   it.each(examples)('has a %s answer that is detected and verified without a finding', (name, body) => {
     const result = verifyRequested(verifyRequestSchema.parse(body), 'lexical');
-    if (!result.ok) throw new Error(JSON.stringify(result.problems));
-    const { claims, statements, findings, cited_answer, format } = result.verification;
+    if (!result.ok) throw new Error(JSON.stringify(result.error));
+    const { claims, statements, findings, cited_answer, format } = result.value;
     expect(cited_answer).toEqual({ format: name, findings: [], finding_count: 0 });
     expect({ findings, statements, format }).toEqual({
       findings: [],

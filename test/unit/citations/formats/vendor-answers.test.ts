@@ -6,8 +6,8 @@ import recorded from '../../../cases/vendor-answers.json' with { type: 'json' };
 
 function read(cited_answer: unknown, sources?: readonly { readonly id: string; readonly text: string }[]) {
   const result = verifyRequested(verifyRequestSchema.parse({ cited_answer, ...(sources && { sources }) }), 'lexical');
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  const { claims, cited_answer: report, findings } = result.verification;
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  const { claims, cited_answer: report, findings } = result.value;
   return {
     format: report?.format,
     claims: claims.map(({ text }) => text),

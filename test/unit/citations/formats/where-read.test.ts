@@ -26,7 +26,7 @@ it('is a rollout of the library', () => {
 it('shows a wrong quotation first in the table of the command line', () => {
   const result = verifyRequested(verifyRequestSchema.parse({ cited_answer, sources }), 'lexical');
   if (!result.ok) throw new Error('refused');
-  const { cells } = verifyRow(1, { id: 'a', note: '' }, result.verification, 'full');
+  const { cells } = verifyRow(1, { id: 'a', note: '' }, result.value, 'full');
   expect(cells.map(({ text }) => text).join(' ')).toMatch(/ 1 wrong quotation/);
 });
 
