@@ -127,8 +127,18 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   const app = new HonoBase<AppEnvironment>({ router: new TrieRouter() });
   app.use(observe);
   app.use(async function beginLeases(c, next) {
-    const { signal } = c.req.raw;
-    const leases = [bodies.begin(signal), arriving.begin(signal), claims.begin(signal)] as const;
+    const leases = [bodies.begin(), arriving.begin(), claims.begin()] as const;
+    const end = (): void => {
+      for (const lease of leases) lease.end();
+    };
+    let follows = false;
+    c.set('followCaller', () => {
+      if (follows) return;
+      follows = true;
+      const { signal } = c.req.raw;
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { once: true });
+    });
     c.set('bodyLease', leases[0]);
     c.set('arrivingLease', leases[1]);
     c.set('claimLease', leases[2]);
@@ -139,7 +149,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
     try {
       await next();
     } finally {
-      for (const lease of leases) lease.end();
+      end();
     }
   });
   app.use(async function discardRefused(c, next) {

@@ -10,7 +10,7 @@ import { type InputProblem, problemsOfIssues } from '../src/input-problem.ts';
 import type { ObtainedJudgment } from '../src/judgments/obtain.ts';
 import type { Failure, Result } from '../src/result.ts';
 import type { ScoredRollout } from '../src/scoring/score-rollouts.ts';
-import { withoutNulls } from '../src/wire/absent-fields.ts';
+import { parseJsonValue } from '../src/wire/absent-fields.ts';
 import type { BatchEndpoint } from '../src/wire/batches/batch.ts';
 import {
   type CompareResponse,
@@ -263,7 +263,7 @@ function optionsOf<R extends { readonly on_judge_failure: 'error' | 'null' }>(re
 }
 
 function parsed<S extends z.ZodType>(schema: S, body: unknown): Result<z.output<S>, RequestFailure> {
-  const read = schema.safeParse(withoutNulls(schema, body));
+  const read = parseJsonValue(schema, body);
   return read.success ? { ok: true, value: read.data } : invalid(problemsOfIssues(read.error.issues, body));
 }
 

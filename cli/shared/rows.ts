@@ -9,7 +9,7 @@ import { isJsonObject } from '../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
-import { withoutNulls } from '../../src/wire/absent-fields.ts';
+import { parseJsonValue } from '../../src/wire/absent-fields.ts';
 import type { Input } from './input.ts';
 import type { Line } from './lines.ts';
 
@@ -51,7 +51,7 @@ export function readRow<S extends z.ZodType>(
   const { id, note, ...rest } = read.value;
   const labels = labelsSchema.safeParse({ id, note });
   const fields = withoutFields(prepare(withSourceTexts(rest)), TRAINING_ROW);
-  const request = schema.safeParse(withoutNulls(schema, fields));
+  const request = parseJsonValue(schema, fields);
   if (labels.success && request.success) {
     const { id: shownId = null, note: shownNote = null } = labels.data;
     return {

@@ -1,11 +1,10 @@
 /** Answers a request to a route by its body: reads it, lets the service answer it, and notes for the log what it says. */
-import * as z from 'zod';
 import { type Answering, answer, type RouteReplies } from '../../service/answer.ts';
 import { RequestError } from '../../service/failures.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import { readSources } from '../platform.ts';
-import { admitAnswers, readJson } from './body.ts';
+import { admitAnswers, readUnchecked } from './body.ts';
 import { type Context, platformOf } from './context.ts';
 
 /** @throws RequestError for every failure. @param body a body that has been read; absent = that of the request. */
@@ -14,7 +13,7 @@ export async function answered<R extends BatchEndpoint>(
   route: R,
   how: Pick<Answering, 'verifying' | 'generation'> & { readonly body?: unknown } = {},
 ): Promise<RouteReplies[R]> {
-  const { body = await readJson(c, z.unknown()), ...others } = how;
+  const { body = await readUnchecked(c), ...others } = how;
   const { result, timings, rewards, storeProblems } = await answer(route, body, () => platformOf(c), {
     ...others,
     readSources,

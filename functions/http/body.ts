@@ -8,7 +8,7 @@ import { RequestError } from '../../service/failures.ts';
 import { mostClaims, type PossibleGrammars } from '../../src/citations/answer-limits.ts';
 import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES, MAX_UNAUTHENTICATED_DISCARDED_BYTES } from '../../src/limits.ts';
-import { withoutNulls } from '../../src/wire/absent-fields.ts';
+import { parseJsonValue } from '../../src/wire/absent-fields.ts';
 import type { Lease } from '../leases.ts';
 import { BodyReader, inTime, PIECE_BYTES } from './body-reader.ts';
 import type { Context } from './context.ts';
@@ -21,11 +21,20 @@ const DISCARD_MS = 2_000;
  * @param waitMs how long a body waits for room in the isolate before it is refused.
  */
 export async function readJson<S extends z.ZodType>(c: Context, schema: S, waitMs = 0): Promise<z.output<S>> {
+  c.get('followCaller')();
+  return validated(await readUnchecked(c, waitMs), schema);
+}
+
+/**
+ * Reads the body as JSON that is validated later. Work that waits with it calls `followCaller` before, as the ports do.
+ * @throws RequestError for every error of the caller.
+ */
+export async function readUnchecked(c: Context, waitMs = 0): Promise<unknown> {
   requireType(c.req.raw.headers, 'json');
   const start = performance.now();
   const bytes = await readBytes(c, MAX_BODY_BYTES, waitMs);
   c.get('phases').body = performance.now() - start;
-  return parseBody(bytes, schema);
+  return parseJson(decode(bytes));
 }
 
 /** Validates a body that has been read. @throws RequestError for every error of the caller. */
@@ -40,7 +49,7 @@ export function parseText<S extends z.ZodType>(text: string, schema: S): z.outpu
 
 /** Validates a value that has been read. @throws RequestError for every error of the caller. */
 export function validated<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {
-  const parsed = schema.safeParse(withoutNulls(schema, value));
+  const parsed = parseJsonValue(schema, value);
   if (parsed.success) return parsed.data;
   throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(parsed.error.issues, value) });
 }
@@ -86,6 +95,7 @@ export async function readBytes(c: Context, limit_bytes: number, waitMs = 0): Pr
   const [body, arriving] = [c.get('bodyLease'), c.get('arrivingLease')];
   const length = declaredBytes(c.req.raw.headers);
   const isSmall = length !== null && length <= PIECE_BYTES;
+  if (!isSmall || waitMs > 0) c.get('followCaller')();
   if (!isSmall && c.req.raw.body !== null && (length ?? 0) <= limit_bytes) {
     const hasRoom = await waitUntil(() => body.fits(length ?? PIECE_BYTES) && arriving.fits(1), waitMs);
     if (!hasRoom) throw new RequestError({ reason: 'overloaded' });
@@ -200,6 +210,7 @@ export class PassingBody {
    * @throws RequestError if there is no room for another body.
    */
   constructor(c: Context, most: number) {
+    c.get('followCaller')();
     this.#lease = c.get('arrivingLease');
     this.#room = new LeasedRoom(this.#lease, ROOM_WAIT_MS);
     this.#left = most;
@@ -289,9 +300,11 @@ export async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>)
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+    return decoder.decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) throw new RequestError({ reason: 'body_not_utf8' });
     throw error;

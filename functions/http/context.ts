@@ -48,6 +48,11 @@ export type AppEnvironment = {
     settings: Settings;
     platforms: PlatformFactory;
     phases: PhaseTimings;
+    /**
+     * Ends the leases of this request when its connection breaks. Call it before work that waits with a lease: the signal
+     * of a request costs more than a small verification's body, and work that does not wait cannot be dropped.
+     */
+    followCaller: () => void;
     /** Reserves the bytes of this request's body, once it is complete. */
     bodyLease: Lease;
     /** Reserves what has arrived of this request's body, until it is complete or passed on. */
@@ -96,11 +101,13 @@ function payerOf(c: Context): Payer {
 
 /** The stores of the caller's project. Verification uses none, so they are created on demand. */
 export function storesOf(c: Context): Stores {
+  c.get('followCaller')();
   return c.get('platforms').createStores(c.env, c.get('settings'), { payer: payerOf(c) });
 }
 
 /** The ports for scoring while the caller waits. @throws RequestError if a setting is malformed. */
 export async function platformOf(c: Context): Promise<Platform> {
+  c.get('followCaller')();
   const platform = await c.get('platforms').createPlatform(c.env, { callClass: 'live', payer: payerOf(c) });
   if (!platform.ok) throw new RequestError(platform.error);
   return platform.value;

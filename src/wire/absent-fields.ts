@@ -1,8 +1,36 @@
 /**
- * Reads a null of an optional field of a request as an absent field: data sets and typed clients write every column of a
- * row, with null where a row has no value.
+ * Validates JSON. A null of an optional field is an absent field: data sets and typed clients write every column of a
+ * row, with null where a row has no value. Absent fields are not validated: zod reads each as undefined, words what is
+ * wrong with that, and drops it, which takes half the time of a request that lacks most fields.
  */
 import * as z from 'zod';
+
+/** Whether what is being validated is JSON, in which only an absent field is undefined. */
+let readsJson = false;
+/** Object schemas whose absent fields are skipped, and those fields. */
+const skipping = new WeakSet<object>();
+
+/** Validates a value that was read from JSON. A null of an optional field is read as its absence, at every depth. */
+export function parseJsonValue<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
+  const read = withoutNulls(schema, value);
+  readsJson = true;
+  try {
+    return schema.safeParse(read);
+  } finally {
+    readsJson = false;
+  }
+}
+
+function skipAbsent(schema: z.ZodObject): void {
+  if (skipping.has(schema)) return;
+  skipping.add(schema);
+  for (const field of Object.values(schema.shape)) {
+    if (!(field instanceof z.ZodExactOptional) || skipping.has(field)) continue;
+    skipping.add(field);
+    const { run } = field._zod;
+    field._zod.run = (payload, context) => (readsJson && payload.value === undefined ? payload : run(payload, context));
+  }
+}
 
 /** The optional fields of each schema to which null is no value. */
 const optionalFields = new WeakMap<z.ZodObject, ReadonlySet<string>>();
@@ -29,21 +57,26 @@ export function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
     return first === undefined || others.length > 0 ? value : withoutNulls(first, value);
   }
   if (Array.isArray(value)) {
-    return schema instanceof z.ZodArray ? unlessSame(value, (item) => withoutNulls(schema.element, item)) : value;
+    // Most lists are of texts.
+    if (!value.some((item) => typeof item === 'object') || !(schema instanceof z.ZodArray)) return value;
+    return unlessSame(value, (item) => withoutNulls(schema.element, item));
   }
   if (!(schema instanceof z.ZodObject)) return value;
-  let isSame = true;
-  const members = Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
-    if (member === null && optionalFieldsOf(schema).has(name)) {
-      isSame = false;
-      return [];
-    }
+  skipAbsent(schema);
+  const members = Object.entries(value);
+  let changed: Map<string, unknown> | null = null;
+  for (const [name, member] of members) {
+    // Most are texts and numbers.
+    if (typeof member !== 'object') continue;
+    if (member === null && !optionalFieldsOf(schema).has(name)) continue;
     const field: z.core.$ZodType | undefined = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
-    const read = field === undefined ? member : withoutNulls(field, member);
-    isSame &&= read === member;
-    return [[name, read] as const];
-  });
-  return isSame ? value : Object.fromEntries(members);
+    const read = member === null || field === undefined ? member : withoutNulls(field, member);
+    if (member !== null && read === member) continue;
+    changed ??= new Map<string, unknown>(members);
+    if (member === null) changed.delete(name);
+    else changed.set(name, read);
+  }
+  return changed === null ? value : Object.fromEntries(changed);
 }
 
 /** The schema inside one that adds a default, an absence or a check; `null` = it is none of them. */

@@ -20,6 +20,7 @@ it('is its key, its trace, the address of its connection, and the end of that', 
     .use(async (c, next) => {
       c.set('requestId', 'outer-request');
       c.set('settings', settings.value);
+      c.set('followCaller', () => undefined);
       c.set('bodyLease', leases.begin());
       c.set('arrivingLease', leases.begin());
       c.set('bodyStallMs', STALL_MS);

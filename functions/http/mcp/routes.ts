@@ -26,6 +26,7 @@ export function mcpRoutes(askApp: AskApp): HonoBase<AppEnvironment> {
   return new HonoBase<AppEnvironment>({ router: new TrieRouter() }).post('/mcp', async (c) => {
     // The protocol demands this check of servers with keys, too.
     refuseForeignOrigins(c);
+    c.get('followCaller')();
     const body = await readBytes(c, MAX_BODY_BYTES);
     const handler = createMcpHandler(
       () => {

@@ -4,7 +4,6 @@
  * Generation stops when the caller disconnects, and slows down if the caller reads slowly.
  */
 
-import * as z from 'zod';
 import { RequestError } from '../../../service/failures.ts';
 import type { ScoringPlatform } from '../../../service/ports.ts';
 import { type ReadyRefinement, readyRefinement, refine } from '../../../service/refine.ts';
@@ -14,7 +13,7 @@ import { REFINE_STREAM_DEADLINE_MS } from '../../../src/generation/refine.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
 import { answered } from '../answered.ts';
 import { checkScope } from '../auth.ts';
-import { readJson, validated } from '../body.ts';
+import { readUnchecked, validated } from '../body.ts';
 import { platformOf } from '../context.ts';
 import { type EventStream, policyStream } from '../event-stream.ts';
 import type { Handlers } from '../handlers.ts';
@@ -24,7 +23,7 @@ const REFINE_DEADLINE_MS = 60_000;
 
 export const refineHandlers = {
   'POST /v1/refine': async (c) => {
-    const body = await readJson(c, z.unknown());
+    const body = await readUnchecked(c);
     const request = validated(body, refineRequestSchema);
     for (const needed of requiredScopes('/v1/refine', request)) checkScope(c, needed);
     if (!request.stream) {

@@ -234,6 +234,7 @@ async function signedBody(
     const body = await receiveBytes(c, MAX_WEBHOOK_BODY_BYTES, unsigned);
     c.get('phases').body = performance.now() - start;
     if (!(await verifySignature(presented, body, secrets))) throw new RequestError({ reason: 'signature_wrong' });
+    c.get('followCaller')();
     if (!c.get('bodyLease').grow(body.byteLength)) throw new RequestError({ reason: 'overloaded' });
     return body;
   } finally {

@@ -7,7 +7,7 @@
  * token; letters that often follow one another join the token before them, other letters and capitals inside a word are
  * tokens of their own. Prose has few of those, so its third stands; random letters count more than twice as much.
  */
-import { isAsciiLetter } from '../../text/characters.ts';
+import { isAsciiLetter, isHighSurrogate, isLowSurrogate } from '../../text/characters.ts';
 
 const PLAIN_UNITS_PER_TOKEN = 3;
 /** A letter that often follows the one before it, in the first COMMON_WORD_LETTERS of a word, and after them. */
@@ -56,16 +56,23 @@ export function hasMoreTokens(text: string, tokens: number): boolean {
   return count.tokens > tokens;
 }
 
+/** A unit has at most so many tokens. */
+const MOST_TOKENS_OF_UNIT = 3;
+
 /** Returns how many UTF-16 units of a text fit into `tokens`; never splits a surrogate pair. */
 export function unitsWithin(text: string, tokens: number): number {
   const count = new TokenCount();
-  let units = 0;
-  for (const point of text) {
-    for (let i = 0; i < point.length; i++) count.add(point.charCodeAt(i));
-    if (count.tokens > tokens) break;
-    units += point.length;
+  /** Up to here all units fit, whatever they are: asking after each takes longer than counting it. */
+  let sure = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    count.add(code);
+    if (i < sure) continue;
+    const left = tokens - count.tokens;
+    if (left < 0) return isLowSurrogate(code) && i > 0 && isHighSurrogate(text.charCodeAt(i - 1)) ? i - 1 : i;
+    sure = i + Math.floor(left / MOST_TOKENS_OF_UNIT);
   }
-  return units;
+  return text.length;
 }
 
 /** Counts unit by unit; the count never falls. */

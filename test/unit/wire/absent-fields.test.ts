@@ -1,7 +1,7 @@
 /** A null of an optional field is an absent field; any other null is refused as before. */
 import { expect, it } from 'vitest';
 import { readRow } from '../../../cli/shared/rows.ts';
-import { withoutNulls } from '../../../src/wire/absent-fields.ts';
+import { parseJsonValue, withoutNulls } from '../../../src/wire/absent-fields.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const ROW = {
@@ -66,4 +66,24 @@ it('a row of the command line has its nulls and plain sources read', () => {
       },
     },
   });
+});
+
+it('absent fields of JSON are skipped, which changes neither the value nor what is wrong with it', () => {
+  const { question: _, ...unasked } = ROW;
+  for (const row of [
+    ROW,
+    unasked,
+    { ...ROW, response: 3, other: 1 },
+    { ...ROW, sources: [{ id: 'S1' }], judge: null },
+  ]) {
+    const fresh = scoreRequestSchema.safeParse(withoutNulls(scoreRequestSchema, row));
+    const read = parseJsonValue(scoreRequestSchema, row);
+    expect(read.data).toEqual(fresh.data);
+    expect(read.error?.issues).toEqual(fresh.error?.issues);
+  }
+});
+
+it('a field that is given as undefined, which no JSON is, is still refused', () => {
+  parseJsonValue(scoreRequestSchema, ROW);
+  expect(scoreRequestSchema.safeParse({ ...ROW, judge: undefined }).success).toBe(false);
 });
