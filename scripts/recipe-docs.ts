@@ -2,7 +2,7 @@
  * `node scripts/recipe-docs.ts`: generates the parts of docs/reference/recipes.md between its markers from the recipes and
  * their origins. `--check` writes nothing and fails if the page differs. Another file can be given as an argument, for tests.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
@@ -16,29 +16,17 @@ import { FAMILY_NAMES, type FamilyName } from '../src/families/composers.ts';
 import type { RewardRange } from '../src/family/family.ts';
 import { TERM_FORMULA } from '../src/family/terms.ts';
 import { VOTE_FORMULA } from '../src/family/votes.ts';
+import { bold, code, escaped, item, MAX_COLUMNS, table, writeOrCheck } from './markdown.ts';
 
-const MAX_COLUMNS = 120;
 /** Lines that end the formula of every family: the page has them once. */
 const COMMON_FORMULA: readonly string[] = [...TERM_FORMULA, ...VOTE_FORMULA];
-
-/**
- * Matches a space where a line may break. After any other space the next line would begin like a list item, heading,
- * quotation, ruler or table.
- */
-const BREAK = / (?!(?:[-+*]|#+|[-=]+|\d+[.)])(?: |$)|[>|])/u;
 
 const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true });
 const path = resolve(positionals[0] ?? resolve(import.meta.dirname, '..', 'docs/reference/recipes.md'));
 const recipes = await describeRecipes();
 const found = readFileSync(path, 'utf8');
 const wanted = withGenerated(found);
-if (values.check !== true) {
-  writeFileSync(path, wanted);
-  console.log(`wrote ${path}`);
-} else if (found !== wanted) {
-  console.error(`${path} differs from the recipes in src/families: run node scripts/recipe-docs.ts`);
-  process.exitCode = 1;
-}
+writeOrCheck(path, found, wanted, values.check === true, 'scripts/recipe-docs.ts');
 
 function withGenerated(text: string): string {
   let result = between(text, 'recipes', recipes.map(recipeItem).join('\n'));
@@ -201,39 +189,4 @@ function rangeText([low, high]: RewardRange): string {
   const bound = (value: number): string => String(Number(value.toPrecision(12)));
   if (high === null) return low === null ? 'without bounds' : `at least ${bound(low)}`;
   return low === null ? `at most ${bound(high)}` : `${bound(low)} to ${bound(high)}`;
-}
-
-function code(value: string | number | boolean): string {
-  return `\`${value}\``;
-}
-
-function bold(name: string): string {
-  return `**${code(name)}**`;
-}
-
-/** A list item, wrapped at 120 columns. */
-function item(text: string, depth = 0): string {
-  const indent = '  '.repeat(depth);
-  const lines: string[] = [];
-  let line = `${indent}*`;
-  for (const word of text.split(BREAK)) {
-    if ([...line].length + 1 + [...word].length > MAX_COLUMNS) {
-      lines.push(line);
-      line = `${indent}  ${word}`;
-    } else line += ` ${word}`;
-  }
-  return [...lines, line].join('\n');
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(heads), `|${'---|'.repeat(heads.length)}`, ...rows.map(line)].join('\n');
-}
-
-/** Escapes text for Markdown, except code spans. */
-function escaped(text: string): string {
-  return text
-    .split('`')
-    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(/[*<[\\]/gu, '\\$&')))
-    .join('`');
 }

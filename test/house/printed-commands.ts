@@ -29,10 +29,10 @@ function listed(...patterns: readonly string[]): readonly string[] {
   return [...new Set(stdout.split('\n').filter((file) => file !== ''))];
 }
 
-/** The pages for people, without the decisions, which are history. */
+/** The pages for people, without the decisions, which are history, and without the page that is made of the help texts. */
 export function guidePages(): readonly string[] {
   return listed('README.md', 'CONTRIBUTING.md', 'docs/*.md', '*/README.md').filter(
-    (page) => !page.startsWith('docs/decisions/') && !page.startsWith('test/'),
+    (page) => !page.startsWith('docs/decisions/') && !page.startsWith('test/') && page !== 'docs/reference/commands.md',
   );
 }
 

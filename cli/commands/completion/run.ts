@@ -14,7 +14,7 @@ const syntax: CommandSyntax = {
     `SHELL: ${SHELLS.join(', ')}.`,
     'The script completes the installed command citeward (npm install --global). In bash and zsh, let the file',
     'that the shell reads at its start evaluate the script, in zsh after compinit. In fish, write the script to',
-    '~/.config/fish/completions/citeward.fish.',
+    '$__fish_config_dir/completions/citeward.fish.',
     `Try: ${CITEWARD} completion bash`,
   ],
 };
