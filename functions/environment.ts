@@ -7,6 +7,7 @@ import { isAiBinding, isService } from '../service/backends/bindings.ts';
 import { readBackends, type Surroundings } from '../service/backends/settings.ts';
 import type { BackendsConfig } from '../service/backends/settings-schema.ts';
 import { pathText, problemsOfIssues } from '../src/input-problem.ts';
+import { parsedJson } from '../src/json.ts';
 import { MAX_BUDGET } from '../src/limits.ts';
 import type { Result } from '../src/result.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
@@ -256,13 +257,8 @@ type ApiKeysResult = Result<readonly ApiKey[], readonly string[]>;
 
 function readApiKeys(text: string | undefined): ApiKeysResult {
   if (text === undefined || text === '') return { ok: true, value: [] };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, error: ['expected JSON'] };
-    throw error;
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { ok: false, error: ['expected JSON'] };
   const parsed = apiKeysSchema.safeParse(value);
   if (!parsed.success) {
     const problems = problemsOfIssues(parsed.error.issues, value);

@@ -3,6 +3,7 @@
  * a random nonce, bound to the row that stores the secret. The first key encrypts; the others only decrypt, so that keys
  * can be rotated.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -78,5 +79,5 @@ function imported(key: SecretKey): Promise<CryptoKey> {
 /** The first eight bytes of the SHA-256 of a key, in hex. */
 async function idOf(key: SecretKey): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', key));
-  return [...digest.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return bytesToHex(digest.subarray(0, 8));
 }

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import { parsedJson } from '../src/json.ts';
 import type { Result } from '../src/result.ts';
 
 /** Advisories that do not concern this project, by their address, with the reason. Remove what is fixed. */
@@ -24,12 +25,8 @@ export type Audit = Result<readonly string[], string>;
 
 /** Reads the output of `npm audit --json`. @param allowed advisories that are no problem, by address. */
 export function readAudit(output: string, allowed: Readonly<Record<string, string>>): Audit {
-  let value: unknown;
-  try {
-    value = JSON.parse(output);
-  } catch {
-    return { ok: false, error: 'npm audit printed no JSON' };
-  }
+  const value = parsedJson(output);
+  if (value === undefined) return { ok: false, error: 'npm audit printed no JSON' };
   const audit = auditSchema.safeParse(value);
   if (!audit.success) {
     const failure = z.object({ statusCode: z.number() }).safeParse(value);

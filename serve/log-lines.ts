@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import { isJsonObject, parsedJson } from '../src/json.ts';
 
 export type LogLine = {
   /** ISO 8601. */
@@ -33,10 +34,6 @@ function readLine(text: string): LogLine {
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> | null {
-  if (!text.startsWith('{')) return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const value = text.startsWith('{') ? parsedJson(text) : null;
+  return isJsonObject(value) ? value : null;
 }

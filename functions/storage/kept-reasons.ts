@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { MAX_KV_BULK_KEYS } from '../../lib/kv-store.ts';
+import { parsedJson } from '../../src/json.ts';
 import { partitionOf } from '../../src/judgments/key.ts';
 import type { ReasonStore } from '../../src/judgments/reasons.ts';
 import type { CountedKv, KvOperations } from '../kv-operations.ts';
@@ -67,13 +68,8 @@ export function createKvReasonStore(
 
 function readValue<T>(schema: z.ZodType<T>, text: string | null | undefined): T | null {
   if (text === null || text === undefined) return null;
-  try {
-    const read = schema.safeParse(JSON.parse(text));
-    return read.success ? read.data : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const read = schema.safeParse(parsedJson(text));
+  return read.success ? read.data : null;
 }
 
 async function attempted<T>(operation: 'get' | 'put', work: Promise<T>): Promise<T | null> {

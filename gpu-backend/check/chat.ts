@@ -1,4 +1,6 @@
 /** Requests chat completions for the check, whole or streamed, and measures their times. */
+
+import { parsedJson } from '../../src/json.ts';
 import { ConnectionError, openReply, type Reply, send, type Target } from './connection.ts';
 import { type Completion, errorMessage, readChunk, readCompletion, type Usage } from './wire.ts';
 
@@ -56,7 +58,7 @@ export async function streamChat(target: Target, body: ChatBody): Promise<Stream
       doneMarker = true;
       continue;
     }
-    const chunk = readChunk(parseEvent(data));
+    const chunk = readChunk(parsedJson(data));
     if (chunk === null) throw new BackendAnswer(200, 'the stream holds an event that is not a completion chunk');
     if (chunk.content !== '' || chunk.reasoning !== '') {
       firstMs ??= performance.now() - open.started;
@@ -97,7 +99,7 @@ export async function openStream(target: Target, body: ChatBody, signal?: AbortS
   if (open.status !== 200) {
     let text = '';
     for await (const chunk of open.chunks()) text += chunk.toString('utf8');
-    throw unexpected({ status: open.status, type: open.type, text, json: parseEvent(text), ms: 0 });
+    throw unexpected({ status: open.status, type: open.type, text, json: parsedJson(text), ms: 0 });
   }
   return { started, type: open.type, events: () => eventData(open.chunks()), drop: () => open.drop() };
 }
@@ -112,15 +114,6 @@ async function* eventData(chunks: AsyncGenerator<Buffer>): AsyncGenerator<string
     for (const line of lines) {
       if (line.startsWith('data:')) yield line.slice('data:'.length).trim();
     }
-  }
-}
-
-function parseEvent(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

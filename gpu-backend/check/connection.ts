@@ -5,6 +5,7 @@
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+import { parsedJson } from '../../src/json.ts';
 
 export type Target = {
   /** Base URL without `/v1` and without a trailing slash. */
@@ -70,7 +71,7 @@ export async function send(target: Target, call: Call): Promise<Reply> {
   }
   const text = Buffer.concat(chunks).toString('utf8');
   const { status, type } = open;
-  return { status, type, text, json: parseJson(text), ms: performance.now() - started };
+  return { status, type, text, json: parsedJson(text), ms: performance.now() - started };
 }
 
 export type OpenReply = {
@@ -138,13 +139,4 @@ function connectionError(error: unknown, call: Call, timeoutMs: number): Connect
   if (code === 'ECONNRESET' || code === 'EPIPE')
     return new ConnectionError('reset', `connection broken: ${error.message}`);
   return new ConnectionError('other', error.message);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

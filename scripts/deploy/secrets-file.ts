@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { readBackends } from '../../service/backends/settings.ts';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
+import { parsedJson } from '../../src/json.ts';
 import type { Result } from '../../src/result.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
 import { apiKeysSchema } from '../../src/wire/api-keys.ts';
@@ -31,11 +32,8 @@ export function readSecretsFile(path: string): SecretsFile {
 
 /** Checks the text of a secrets file. */
 export function readSecrets(text: string): SecretsFile {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The message of the parser quotes the text.
+  const value = parsedJson(text);
+  if (value === undefined) {
     return { ok: false, error: ['expected JSON: {"API_KEYS": {…}, "BACKENDS": {…}, "GPU_KEY": "…"}'] };
   }
   const entries = z.record(z.string(), z.unknown()).safeParse(value);
@@ -69,7 +67,7 @@ const namesSecrets = z.object({ backends: z.array(namesSecret).optional(), sandb
 
 /** The secrets that BACKENDS names. */
 function secretsNamedBy(backends: string | undefined): string[] {
-  const named = namesSecrets.safeParse(jsonOf(backends));
+  const named = namesSecrets.safeParse(parsedJson(backends ?? ''));
   if (!named.success) return [];
   const { backends: servers = [], sandbox } = named.data;
   return [...servers, ...(sandbox === undefined ? [] : [sandbox])].flatMap(({ api_key_secret: name }) => name ?? []);
@@ -77,9 +75,9 @@ function secretsNamedBy(backends: string | undefined): string[] {
 
 function keyProblems(keys: string | undefined): string[] {
   if (keys === undefined) return [];
-  const parsed = apiKeysSchema.safeParse(jsonOf(keys));
+  const parsed = apiKeysSchema.safeParse(parsedJson(keys ?? ''));
   if (parsed.success) return [];
-  return problemsOfIssues(parsed.error.issues, jsonOf(keys)).map(
+  return problemsOfIssues(parsed.error.issues, parsedJson(keys ?? '')).map(
     ({ path, message }) => `API_KEYS: ${pathText(path)}: ${message}`,
   );
 }
@@ -90,12 +88,4 @@ function backendProblems(secrets: Readonly<Record<string, string>>): string[] {
   // A secret that this file does not contain may be deployed already, and bindings are not known here.
   const read = readBackends(BACKENDS, { secret: (name) => secrets[name] ?? 'deployed', isBound: () => true });
   return read.ok ? [] : read.error.map((problem) => `BACKENDS: ${problem}`);
-}
-
-function jsonOf(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

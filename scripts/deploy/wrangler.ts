@@ -5,6 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
+import { parsedJson } from '../../src/json.ts';
 import type { Result } from '../../src/result.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -124,9 +125,5 @@ function urlIn(report: string): string | null {
 /** The JSON of a text that may have other lines before it; `undefined` if there is none. */
 function jsonIn(text: string): unknown {
   const start = text.indexOf('{');
-  try {
-    return start < 0 ? undefined : JSON.parse(text.slice(start));
-  } catch {
-    return undefined;
-  }
+  return start < 0 ? undefined : parsedJson(text.slice(start));
 }

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, ScoreInput } from '../../clients/typescript/client.ts';
 import type { ClientFailure, Reply } from '../../clients/typescript/reply.ts';
+import { parsedJson } from '../../src/json.ts';
 import { type Readiness, readinessSchema } from '../../src/wire/health.ts';
 import type { ScoreResponse } from '../../src/wire/score.ts';
 
@@ -56,7 +57,7 @@ async function checkHealth({ client }: Subject): Promise<string> {
 
 async function checkReadiness(subject: Subject): Promise<string> {
   const reply = await get(subject, 'readyz');
-  const read = readinessSchema.safeParse(jsonOf(reply.text));
+  const read = readinessSchema.safeParse(parsedJson(reply.text));
   if (!read.success) throw new CheckFailed(`GET /readyz answered ${reply.status}, which is not a readiness reply`);
   const { stores, judges, status, reason, default_judge } = read.data;
   if (status !== 'ready') throw new CheckFailed(unreadyText(read.data));
@@ -71,14 +72,6 @@ async function get({ url, key }: Subject, path: string): Promise<{ readonly stat
     return { status: reply.status, text: await reply.text() };
   } catch (error) {
     throw new CheckFailed(`GET /${path}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import type { JudgeTimes } from '../../lib/model-servers/calls/model-config.ts';
 import { chatUrlProblem, type ServerConfig, serverUrlProblem } from '../../lib/model-servers/calls/server-address.ts';
 import type { VllmConfig, VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
 import { pathText } from '../../src/input-problem.ts';
+import { parsedJson } from '../../src/json.ts';
 import { dialectRow } from '../../src/judgments/chat-dialects.ts';
 import { readLabels } from '../../src/judgments/classifier/labels.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
@@ -54,13 +55,8 @@ export function readBackends(
   surroundings: Surroundings,
 ): Result<BackendsConfig, readonly string[]> {
   if (text === undefined || text === '') return { ok: true, value: NO_BACKENDS };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, error: ['expected JSON'] };
-    throw error;
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { ok: false, error: ['expected JSON'] };
   const parsed = backendsSchema.safeParse(value);
   if (!parsed.success) return { ok: false, error: problemsOf(parsed.error, value) };
   const problems: string[] = [];

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { digestJson } from '../digest.ts';
+import { parsedJson } from '../json.ts';
 import { MAX_EXPORT_KEYS } from '../limits.ts';
 import type { Result } from '../result.ts';
 import type { Desk } from './desk.ts';
@@ -66,13 +67,8 @@ function lineValue(line: RecordLine): unknown {
 
 /** Reads and checks one line, except for its signature, which the importer checks. */
 export function readRecordLine(text: string): ReadRecordLine {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return { ok: false, error: { problem: 'line_not_json', detail: 'the line is not JSON' } };
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { ok: false, error: { problem: 'line_not_json', detail: 'the line is not JSON' } };
   const missing = missingLineSchema.safeParse(value);
   if (missing.success) return { ok: true, value: { kind: 'missing', ...missing.data.missing } };
   const end = endLineSchema.safeParse(value);

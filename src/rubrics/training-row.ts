@@ -8,7 +8,7 @@
  */
 
 import type { InputProblem } from '../input-problem.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, parsedJson } from '../json.ts';
 import { MAX_CRITERIA, MAX_CRITERION_WEIGHT } from '../limits.ts';
 import type { Result } from '../result.ts';
 import type { WeightedCriterion } from './evolution-log.ts';
@@ -214,13 +214,8 @@ function wrapped({ others }: TrainingRow['shape'], text: string): unknown {
 }
 
 function parsedObject(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = parsedJson(text);
+  return isJsonObject(value) ? value : null;
 }
 
 function wrong(path: InputProblem['path'], message: string): Result<never, readonly InputProblem[]> {

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { FAMILY_NAMES, type FamilyName } from '../families/composers.ts';
+import { parsedJson } from '../json.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
 import type { Result } from '../result.ts';
@@ -85,13 +86,8 @@ function lineValue(line: RunFileLine): unknown {
 
 /** Parses and validates one line. */
 export function readRunLine(text: string): Result<RunFileLine, 'line_not_json' | 'line_invalid'> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return { ok: false, error: 'line_not_json' };
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { ok: false, error: 'line_not_json' };
   const parsed = runFileLineSchema.safeParse(value);
   if (!parsed.success) return { ok: false, error: 'line_invalid' };
   const { data } = parsed;

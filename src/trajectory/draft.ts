@@ -1,7 +1,7 @@
 /** Collects the turns, problems and findings of a trajectory while it is read, and reads the values that all formats share. */
 
 import type { InputProblem } from '../input-problem.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, parsedJson } from '../json.ts';
 import { MAX_FINDINGS, MAX_MESSAGE_DEPTH, MAX_MESSAGE_PARTS, MAX_PROBLEM_ERRORS, MAX_TEXT_CHARS } from '../limits.ts';
 import { isBlank } from '../text/span.ts';
 import type {
@@ -209,13 +209,8 @@ export function isTooLong(text: string): boolean {
 }
 
 function parsedObject(text: string): Fields | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) && !isDeeperThan(value, MAX_MESSAGE_DEPTH) ? value : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = parsedJson(text);
+  return isJsonObject(value) && !isDeeperThan(value, MAX_MESSAGE_DEPTH) ? value : null;
 }
 
 /** Whether a JSON value nests deeper than `most` levels. Iterative, because hostile values overflow a stack. */

@@ -11,6 +11,7 @@
  */
 import { firstUrl } from '../citations/links.ts';
 import { parseSources, type SourceInput } from '../citations/sources.ts';
+import { parsedJson } from '../json.ts';
 import { MAX_MESSAGE_DEPTH } from '../limits.ts';
 import { hasContent } from '../text/characters.ts';
 import { isBlank } from '../text/span.ts';
@@ -89,13 +90,7 @@ function addressOf(fields: Fields): string | null {
 function sightsInJson(text: string): Sight[] {
   const start = text.trimStart().charAt(0);
   if (start !== '{' && start !== '[') return [];
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
+  const value = parsedJson(text);
   if (typeof value !== 'object' || value === null || isDeeperThan(value, MAX_MESSAGE_DEPTH)) return [];
   const sights: Sight[] = [];
   /** Returns the texts below a value that belong to no page below it. */

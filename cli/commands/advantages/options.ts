@@ -1,5 +1,6 @@
 /** The flags of `citeward advantages`. */
 import { problemsOfIssues } from '../../../src/input-problem.ts';
+import { parsedJson } from '../../../src/json.ts';
 import { ADVANTAGE_PRESET_NAMES } from '../../../src/scoring/advantage-presets.ts';
 import { GDPO_PRESET_NAMES } from '../../../src/scoring/gdpo.ts';
 import type { StepRequest } from '../../../src/wire/advantages.ts';
@@ -49,9 +50,7 @@ export function readRule(flags: Flags): StepRequest['rule'] {
 }
 
 function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UsageError('--rule: expected a preset, or a JSON object');
-  }
+  const value = parsedJson(text);
+  if (value === undefined) throw new UsageError('--rule: expected a preset, or a JSON object');
+  return value;
 }

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { BUILT_IN, type Recipe } from '../../../src/families/composers.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { pathText } from '../../../src/input-problem.ts';
+import { parsedJson } from '../../../src/json.ts';
 import { recipesAfter, requestedRecipes } from '../../../src/runs/plan-replay.ts';
 import { gapsOf } from '../../../src/runs/replay-group.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
@@ -114,11 +115,9 @@ async function* membersOfRows(flags: Flags): AsyncGenerator<PlacedMember> {
 }
 
 function jsonOf(text: string, line: number): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new RunError(`line ${line}: not JSON`);
-  }
+  const value = parsedJson(text);
+  if (value === undefined) throw new RunError(`line ${line}: not JSON`);
+  return value;
 }
 
 function readRow<S extends z.ZodType>(schema: S, value: unknown, line: number): z.output<S> {

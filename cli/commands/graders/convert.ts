@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { type InputProblem, pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { parsedJson } from '../../../src/json.ts';
 import {
   type ConvertedGrader,
   convertGrader,
@@ -95,13 +96,8 @@ async function run(flags: Flags): Promise<number> {
 /** @throws UsageError if the file holds no grader, or one that no recipe can express. */
 async function readGrader(path: string): Promise<ConvertedGrader> {
   const text = await readTextFile(path);
-  let grader: unknown;
-  try {
-    grader = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new UsageError(`${path} is not JSON`);
-  }
+  const grader = parsedJson(text);
+  if (grader === undefined) throw new UsageError(`${path} is not JSON`);
   const parsed = graderValidateSchema.safeParse({ grader });
   if (!parsed.success) throw refused(path, problemsOfIssues(parsed.error.issues, { grader }));
   const prepared = prepareGrader(parsed.data.grader);

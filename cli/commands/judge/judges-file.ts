@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { classifierFields } from '../../../service/backends/settings-schema.ts';
 import { judgingFields } from '../../../src/family/judging-schemas.ts';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
-import { isJsonObject } from '../../../src/json.ts';
+import { isJsonObject, parsedJson } from '../../../src/json.ts';
 import { CHAT_DIALECTS, REFUSABLE } from '../../../src/judgments/chat-dialects.ts';
 import { MAX_NAME_CHARS } from '../../../src/limits.ts';
 import { UsageError } from '../../shared/exit.ts';
@@ -83,13 +83,7 @@ export async function judgesOfFile(path: string, flags: Flags): Promise<readonly
 function parsedList(path: string, text: string): readonly unknown[] {
   const refused = (): UsageError =>
     new UsageError(`${path}: expected a JSON list of 1 to ${MAX_JUDGES} judges`, `As in ${EXAMPLE}`);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw refused();
-    throw error;
-  }
+  const value = parsedJson(text);
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_JUDGES) throw refused();
   return value;
 }

@@ -1,6 +1,7 @@
 /** Makes API keys, and reads and writes the entries of the secret `API_KEYS`, which hold only the hash of a key. */
 import { createHash, randomBytes } from 'node:crypto';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { parsedJson } from '../../../src/json.ts';
 import type { Result } from '../../../src/result.ts';
 import { type ApiKeys, apiKeysSchema, type Scope } from '../../../src/wire/api-keys.ts';
 
@@ -21,13 +22,8 @@ export function entryOf(key: string, scopes: readonly Scope[]): ApiKeys[string] 
 /** Reads a value of API_KEYS; empty = no keys. */
 export function readApiKeys(text: string): Result<ApiKeys, readonly string[]> {
   if (text.trim() === '') return { ok: true, value: {} };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, error: ['not JSON'] };
-    throw error;
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { ok: false, error: ['not JSON'] };
   const parsed = apiKeysSchema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data };
   const problems = problemsOfIssues(parsed.error.issues, value);

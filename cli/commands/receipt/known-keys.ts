@@ -1,6 +1,7 @@
 /** The public keys that receipts are checked with, from a file or from the deployment. */
 
 import * as z from 'zod';
+import { parsedJson } from '../../../src/json.ts';
 import type { IssuerKey } from '../../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../../src/judgments/issuer-keys.ts';
 import { issuerKeysSchema } from '../../../src/wire/judgment-files.ts';
@@ -28,13 +29,9 @@ export async function keysOfWorker(flags: Flags): Promise<KnownKeys> {
 
 /** Reads a saved reply of `GET /v1/keys`, or a list of JWKs. @throws UsageError for anything else. */
 export async function keysOfFile(path: string): Promise<KnownKeys> {
-  const text = await readTextFile(path);
-  try {
-    return await checked(JSON.parse(text), path);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new UsageError(`${path} is not JSON`);
-    throw error;
-  }
+  const value = parsedJson(await readTextFile(path));
+  if (value === undefined) throw new UsageError(`${path} is not JSON`);
+  return checked(value, path);
 }
 
 const listSchema = z.array(z.looseObject({ kty: z.literal('OKP') }));

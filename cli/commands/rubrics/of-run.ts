@@ -2,6 +2,7 @@
 import type { Client } from '../../../clients/typescript/client.ts';
 import type { Reply } from '../../../clients/typescript/reply.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
+import { parsedJson } from '../../../src/json.ts';
 import { questionDigest } from '../../../src/rubrics/rubric-set.ts';
 import { plainLine } from '../../../src/text/foreign-line.ts';
 import { editRequestSchema, type PromptRubricsReply } from '../../../src/wire/rubrics.ts';
@@ -143,13 +144,8 @@ function idOf(start: string, ids: readonly string[], flag: string, what: string)
 
 /** The criteria of a file. @throws UsageError with the place of what is wrong. */
 async function criteriaOf(path: string) {
-  let value: unknown;
-  try {
-    value = JSON.parse(await readTextFile(path));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new UsageError(`--add ${path}: expected a JSON list of criteria`);
-    throw error;
-  }
+  const value = parsedJson(await readTextFile(path));
+  if (value === undefined) throw new UsageError(`--add ${path}: expected a JSON list of criteria`);
   const read = editRequestSchema.shape.add.safeParse(value);
   if (read.success) return read.data;
   const problems = problemsOfIssues(read.error.issues, value, []).map(lineProblem);

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { MeasuredKind } from '../../../src/family/verdict-levels.ts';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { parsedJson } from '../../../src/json.ts';
 import { type LabelKind, LEVELS } from '../../../src/labels/labelled-row.ts';
 import { type JudgeError, LABELLED_AS, type RunRisk, runRisk } from '../../../src/labels/run-risk.ts';
 import { MAX_NAME_CHARS } from '../../../src/limits.ts';
@@ -124,13 +125,8 @@ type ReportedJudge = { readonly name: string; readonly error: JudgeError };
 
 /** Reads the errors of one judge. @throws UsageError for another file, or a judge that it does not have. */
 async function judgeOfReport(path: string, wanted: string | null): Promise<ReportedJudge> {
-  let content: unknown;
-  try {
-    content = JSON.parse(await readTextFile(path));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${path} is not JSON`, CHECK_HINT);
-  }
+  const content = parsedJson(await readTextFile(path));
+  if (content === undefined) throw new UsageError(`${path} is not JSON`, CHECK_HINT);
   const report = reportSchema.safeParse(content);
   if (!report.success) {
     const [problem] = problemsOfIssues(report.error.issues, content);

@@ -5,6 +5,7 @@
 
 import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { parsedJson } from '../../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import {
   ANSWERS,
@@ -36,13 +37,9 @@ export type RowMap = ColumnMap | MapPreset;
 export async function readColumnMap(path: string): Promise<RowMap> {
   if (isPreset(path)) return path;
   const text = path.startsWith('{') ? path : await readTextFile(path);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+  const value = parsedJson(text);
+  if (value === undefined)
     throw new UsageError(`--map: ${path.startsWith('{') ? 'the text' : path} is not JSON`, EXAMPLE);
-  }
   const read = columnMapSchema.safeParse(value);
   if (read.success) return new Map(Object.entries(read.data).map(([field, column]) => [field, column.split('.')]));
   const [problem] = problemsOfIssues(read.error.issues, value);

@@ -11,6 +11,7 @@ import { invalidInput, RequestError } from '../../../service/failures.ts';
 import { StreamedVerification } from '../../../service/verify.ts';
 import type { StreamEvent } from '../../../src/citations/stream/events.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
+import { parsedJson } from '../../../src/json.ts';
 import {
   type VerifyStreamHead,
   verifyStreamDeltaSchema,
@@ -110,10 +111,7 @@ function isVendorEvent(value: unknown): boolean {
 }
 
 function parseJson(line: string, number: number): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw invalidInput(['line', number], 'expected JSON');
-  }
+  const value = parsedJson(line);
+  if (value === undefined) throw invalidInput(['line', number], 'expected JSON');
+  return value;
 }

@@ -3,6 +3,8 @@
  * Worker can use the replies of a backend that passes. The quality of the verdicts is measured by `citeward judge
  * check`.
  */
+
+import { isJsonObject } from '../../../src/json.ts';
 import { judgePrompt, readReply } from '../../../src/judgments/model-judge.ts';
 import type { JsonSchema, JudgePrompt } from '../../../src/judgments/protocol/prompt.ts';
 import { type ChatBody, chat } from '../chat.ts';
@@ -81,16 +83,12 @@ export async function checkSchemas({ target, model, nonce }: Probe): Promise<rea
 
 /** Paths of the objects whose keys are not in the order of the schema. */
 function keysOutOfOrder(value: unknown, schema: unknown, path = ''): string[] {
-  if (!isObject(value) || !isObject(schema) || !isObject(schema['properties'])) return [];
+  if (!isJsonObject(value) || !isJsonObject(schema) || !isJsonObject(schema['properties'])) return [];
   const properties = schema['properties'];
   const expected = Object.keys(properties).filter((key) => key in value);
   const actual = Object.keys(value);
   const here = expected.every((key, position) => actual[position] === key) ? [] : [path === '' ? 'the reply' : path];
   return [...here, ...expected.flatMap((key) => keysOutOfOrder(value[key], properties[key], `${path}/${key}`))];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Checks constrained decoding with a prompt that asks for prose: only constrained decoding then returns the object. */
@@ -116,7 +114,7 @@ function isVerdict(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
     return (
-      isObject(value) && typeof value['reason'] === 'string' && [0, 1, 2].some((score) => score === value['score'])
+      isJsonObject(value) && typeof value['reason'] === 'string' && [0, 1, 2].some((score) => score === value['score'])
     );
   } catch (error) {
     if (error instanceof SyntaxError) return false;

@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { parsedJson } from '../../../src/json.ts';
 import { backendFault, type SharedFault } from '../calls/failures.ts';
 import { errorOf, faultOfError } from './error-reply.ts';
 
@@ -108,12 +109,8 @@ function isPartial({ object, usage }: WrittenChunk): boolean {
  * servers send only whole values.
  */
 export function readChunkText(text: string): ChunkResult {
-  try {
-    return readChunk(JSON.parse(text));
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, fault: interruptedReply() };
-    throw error;
-  }
+  const value = parsedJson(text);
+  return value === undefined ? { ok: false, fault: interruptedReply() } : readChunk(value);
 }
 
 /** The model that a chunk names; `null` = none. Azure's chunks of its content filter name "" and have no text. */

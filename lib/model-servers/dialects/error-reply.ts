@@ -5,6 +5,7 @@
  */
 
 import * as z from 'zod';
+import { parsedJson } from '../../../src/json.ts';
 import { backendFault, type SharedFault } from '../calls/failures.ts';
 
 type BackendError = {
@@ -66,12 +67,8 @@ function mayBeError(value: unknown): boolean {
 
 /** Reads the text of a body as an error; `null` if it is not JSON or no error. */
 export function errorInText(text: string): BackendError | null {
-  try {
-    return errorOf(JSON.parse(text));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = parsedJson(text);
+  return value === undefined ? null : errorOf(value);
 }
 
 function statusOf(code: unknown): number | null {

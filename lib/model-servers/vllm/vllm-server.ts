@@ -1,6 +1,7 @@
 /** An OpenAI-compatible server: its configuration, its URLs and a health check. */
 
 import * as z from 'zod';
+import { parsedJson } from '../../../src/json.ts';
 import { type ChatDialect, dialectRow, type Refusable } from '../../../src/judgments/chat-dialects.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { withDeadline } from '../calls/deadline.ts';
@@ -110,14 +111,7 @@ async function listModels(config: ProbedServer, transport: Transport, signal: Ab
 }
 
 function modelsIn(text: string): readonly string[] | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-  const parsed = modelListSchema.safeParse(value);
+  const parsed = modelListSchema.safeParse(parsedJson(text));
   return parsed.success ? parsed.data.data.map(({ id }) => id) : null;
 }
 

@@ -8,6 +8,7 @@ import { BrokenBodyError, readText } from '../../../lib/model-servers/calls/resp
 import type { RouterClock } from '../../../lib/model-servers/calls/router.ts';
 import { credentials, type ServerConfig } from '../../../lib/model-servers/calls/server-address.ts';
 import { mediaType, retryAfterSeconds, type Transport } from '../../../lib/model-servers/calls/transport.ts';
+import { parsedJson } from '../../../src/json.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { type CodeRunReply, type RunCode, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
 import { type SandboxFault, sandboxFailure, sandboxFaultOfStatus } from './sandbox-failures.ts';
@@ -70,13 +71,8 @@ export async function runCode(
 }
 
 function replyIn(text: string): RunOutcome {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return failedBy('broke_off');
-    throw error;
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return failedBy('broke_off');
   const parsed = runReplySchema.safeParse(value);
   return parsed.success ? { ok: true, reply: parsed.data } : failedBy('reply_malformed');
 }

@@ -14,6 +14,7 @@ import {
   readChunkText,
 } from '../../../lib/model-servers/dialects/completion-chunk.ts';
 import { openAiItem, type StreamItem } from '../../../lib/model-servers/dialects/sample-stream.ts';
+import { parsedJson } from '../../../src/json.ts';
 import type { TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 
 const usageSchema = z
@@ -59,13 +60,8 @@ export class RunStreamReader {
   /** Reads one event of the stream. */
   item(data: string): StreamItem {
     if (data === '[DONE]') return { read: this.#isOwn && !this.#hasFinish ? this.#lastChunk() : null, last: true };
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      return openAiItem(data);
-    }
+    const value = parsedJson(data);
+    if (value === undefined) return openAiItem(data);
     const own = ownChunkOf(value);
     return { read: own === null ? readChunk(value) : this.#chunkOf(own), last: false };
   }

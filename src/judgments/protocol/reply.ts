@@ -3,6 +3,7 @@
  * or out-of-range entry is a failure; the reader never fills in, clamps or guesses.
  */
 import type * as z from 'zod';
+import { parsedJson } from '../../json.ts';
 import { dataBlock } from '../../text/untrusted.ts';
 import type { JsonSchema } from './prompt.ts';
 
@@ -115,13 +116,8 @@ export function parseReply(text: string): unknown {
     body = body.slice(firstLine + 1, -3).trim();
   }
   if (!body.startsWith('{') || !body.endsWith('}')) return null;
-  try {
-    const value: unknown = JSON.parse(body);
-    return hasRepeatedKey(body, value) ? null : value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = parsedJson(body);
+  return value === undefined || hasRepeatedKey(body, value) ? null : value;
 }
 
 /** Why `parseReply` finds no object, and what mends it; quotes nothing of the reply. */

@@ -3,6 +3,7 @@
  * wrapper program that runs or compares what is judged, reports through them. Works with any server that has this API.
  */
 import * as z from 'zod';
+import { parsedJson } from '../../json.ts';
 import type { Failure, Result } from '../../result.ts';
 
 /** One run of a program on a SandboxFusion server. Sets every option explicitly, so no server default applies. */
@@ -72,14 +73,7 @@ export function fault(kind: HarnessFault): Failure<HarnessFault> {
 
 /** Parses the JSON of a line; `null` if a harness would not have written it. */
 export function parseLine<T>(schema: z.ZodType<T>, line: string): T | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(parsedJson(line));
   return parsed.success ? parsed.data : null;
 }
 

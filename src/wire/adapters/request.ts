@@ -187,13 +187,8 @@ export function readLabel(value: unknown, family: FamilyName, path: InputProblem
 /** Parses a JSON object; `null` for any other text. */
 function objectOf(text: string): object | null {
   if (!text.trimStart().startsWith('{')) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' ? value : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = parsedJson(text);
+  return typeof value === 'object' ? value : null;
 }
 
 /** What the policy wrote: a text, or a conversation that has been read without problems. */

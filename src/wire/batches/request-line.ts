@@ -3,6 +3,7 @@
  * OpenAI's clients send some.
  */
 import * as z from 'zod';
+import { parsedJson } from '../../json.ts';
 import { MAX_CUSTOM_ID_CHARS } from '../../limits.ts';
 import type { Failure, Result } from '../../result.ts';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from './batch.ts';
@@ -54,7 +55,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function readEnvelope(bytes: Uint8Array, line: number, endpoint: BatchEndpoint): Result<Envelope, BatchError> {
   const value = parseLine(bytes);
   if (value === NOT_UTF8) return refused('invalid_encoding', 'This line is not UTF-8.', null, line);
-  if (value === NOT_JSON) return refused('invalid_json_line', 'This line is not parseable as valid JSON.', null, line);
+  if (value === undefined) return refused('invalid_json_line', 'This line is not parseable as valid JSON.', null, line);
   const parsed = envelopeSchema.safeParse(value);
   if (!parsed.success) return refusedMember(parsed.error, value, line);
   const { url, custom_id, body } = parsed.data;
@@ -64,9 +65,9 @@ export function readEnvelope(bytes: Uint8Array, line: number, endpoint: BatchEnd
   return { ok: true, value: { custom_id, body } };
 }
 
-const NOT_JSON = Symbol('not JSON');
 const NOT_UTF8 = Symbol('not UTF-8');
 
+/** The value of a line; `undefined` if it is not JSON. */
 function parseLine(bytes: Uint8Array): unknown {
   let text: string;
   try {
@@ -75,12 +76,7 @@ function parseLine(bytes: Uint8Array): unknown {
     if (error instanceof TypeError) return NOT_UTF8;
     throw error;
   }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return NOT_JSON;
-    throw error;
-  }
+  return parsedJson(text);
 }
 
 const EXPECTED: Readonly<Record<string, string>> = {
