@@ -127,9 +127,9 @@ async function raisePins(entry: Entry): Promise<void> {
 async function raisePinsOf(path: string, entry: Entry): Promise<void> {
   const lines = readFileSync(path, 'utf8').split('\n');
   const raised = lines.map(async (line) => {
-    // The options of a package stay.
+    // The options of a package stay. A held pin is the newest that another package of the file accepts.
     const [, name, options = ''] = /^([\w.-]+(?:\[[\w,]+\])?)==\S+(.*)$/.exec(line) ?? [];
-    if (name === undefined) return line;
+    if (name === undefined || options.includes('# held')) return line;
     const asked = ['-m', 'pip', 'index', 'versions', ...(entry.pipOptions ?? []), name.replace(/\[.*/, '')];
     const { stdout } = await run('python3', asked);
     const [, newest] = /\(([^)]+)\)/.exec(stdout) ?? [];

@@ -172,6 +172,9 @@ export function kindOfStatus(status: number): StatusFaultKind {
       return 'timeout';
     case 413:
       return 'prompt_too_long';
+    // Text Embeddings Inference: the model failed.
+    case 424:
+      return 'error';
     case 425:
     case 503:
     case 529:

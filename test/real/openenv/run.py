@@ -12,7 +12,7 @@ from pathlib import Path
 from documented import BAD, DOWN_URL, GOOD, ROOT, ROW, URL, source
 from openenv.core import GenericEnvClient
 
-START_S = 120
+START_S = 600
 SESSIONS = 16
 #: The documented server, and one whose policy may search.
 TOOLS = """
@@ -26,23 +26,26 @@ search = create_app(Search, CitewardAction, CitewardObservation, max_concurrent_
 Path("app.py").write_text(source("trainers/README.md", "create_app") + TOOLS)
 
 
+def listens(port):
+    with socket.socket() as asked:
+        return asked.connect_ex(("127.0.0.1", port)) == 0
+
+
 @contextmanager
 def served(app, worker):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     path = os.pathsep.join([str(ROOT / "clients/python"), os.getcwd()])
-    settings = {"CITEWARD_URL": worker, "CITEWARD_RECIPE": "refiner-guarded", "CITEWARD_DEADLINE_S": "5"}
+    settings = {"CITEWARD_URL": worker, "CITEWARD_RECIPE": "refiner-guarded", "CITEWARD_DEADLINE_S": "20"}
     server = subprocess.Popen(
         [sys.executable, "-m", "uvicorn", app, "--port", str(port), "--log-level", "warning"],
         env={**os.environ, "PYTHONPATH": path, **settings},
     )
     try:
         deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline and server.poll() is None:
-            with socket.socket() as asked:
-                if asked.connect_ex(("127.0.0.1", port)) == 0:
-                    break
+        while not listens(port):
+            assert server.poll() is None and time.monotonic() < deadline, f"{app} does not answer"
             time.sleep(0.2)
         yield f"http://127.0.0.1:{port}"
     finally:

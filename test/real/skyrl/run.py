@@ -9,7 +9,7 @@ from citeward import Unscored
 from citeward.skyrl_env import CitewardEnv
 
 PROMPT = [{"role": "user", "content": ROW["question"]}]
-os.environ.update(CITEWARD_RECIPE="refiner-guarded", CITEWARD_DEADLINE_S="5")
+os.environ.update(CITEWARD_RECIPE="refiner-guarded", CITEWARD_DEADLINE_S="20")
 
 
 class Search(CitewardEnv):

@@ -22,7 +22,7 @@ def documented_config():
 
 async def scored(url, **config):
     # The settings are the environment's, as the page says.
-    os.environ.update(CITEWARD_URL=url, CITEWARD_RECIPE="refiner-gpt54-instance-only", CITEWARD_DEADLINE_S="5")
+    os.environ.update(CITEWARD_URL=url, CITEWARD_RECIPE="refiner-gpt54-instance-only", CITEWARD_DEADLINE_S="20")
     task = Task[Data, object, TaskConfig](Data(prompt=ROW["question"], citeward=ROW), TaskConfig(**config))
     question = MessageNode(message=UserMessage(content=ROW["question"]))
     answer = MessageNode(parent=0, message=AssistantMessage(content=GOOD), sampled=True)

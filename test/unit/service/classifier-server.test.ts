@@ -224,6 +224,12 @@ describe('no number comes of', () => {
     ['a wrong key', 'score', () => json({ error: 'no' }, { status: 401 }), 'judge_unauthorized'],
     ['an unknown model', 'score', () => json({ error: 'no' }, { status: 404 }), 'judge_request_refused'],
     ['a broken server', 'score', () => json({ error: 'no' }, { status: 500 }), 'judge_error'],
+    [
+      'a model of TEI that fails',
+      'predict',
+      () => json({ error: 'Inference failed', error_type: 'Backend' }, { status: 424 }),
+      'judge_error',
+    ],
     ['overload that lasts', 'predict', () => json({ error: 'no' }, { status: 429 }), 'judge_rate_limited'],
     ['a server that is gone', 'score', () => new Error('ECONNREFUSED 10.0.0.1'), 'judge_unreachable'],
   ])('%s (/%s)', async (_what, endpoint, reply, reason) => {
