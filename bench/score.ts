@@ -12,6 +12,7 @@ import { createModelJudge } from '../src/judgments/model-judge.ts';
 import type { ObtainOptions } from '../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore, type JudgmentStore } from '../src/judgments/store.ts';
 import { scoreGroup, scoreRollout } from '../src/scoring/score-rollouts.ts';
+import { parseJsonValue } from '../src/wire/absent-fields.ts';
 import { scoreRequestSchema } from '../src/wire/score.ts';
 import { timeTogether } from './measure.ts';
 import { typicalRollout } from './typical-rollout.ts';
@@ -30,7 +31,9 @@ const options: ObtainOptions = {
 };
 
 async function read() {
-  const request = scoreRequestSchema.parse(JSON.parse(body));
+  const read = parseJsonValue(scoreRequestSchema, JSON.parse(body));
+  if (!read.success) throw read.error;
+  const request = read.data;
   const recipe = await resolveRecipe(request.recipe);
   if (!recipe.ok) throw new Error('the recipe of the benchmark is unknown');
   return { rollout: rolloutOf(request), recipe: recipe.value };

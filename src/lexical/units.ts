@@ -70,12 +70,16 @@ export function sizesOfMeasure(measure: number): readonly number[] {
 }
 
 /** Speeds with names of their own, as lengths by the hour. */
-const SPEEDS: Readonly<Record<string, string>> = { kmh: 'km/h', kph: 'km/h', mph: 'mi/h' };
+const SPEEDS: ReadonlyMap<string, string> = new Map([
+  ['kmh', 'km/h'],
+  ['kph', 'km/h'],
+  ['mph', 'mi/h'],
+]);
 
 /** Returns the unit of a word or sign, or `null`: km, Kilometres, µg, m², km/h. */
 export function unitNamed(word: string): Unit | null {
   if (word === '') return null;
-  const written = SPEEDS[word] ?? word;
+  const written = SPEEDS.get(word) ?? word;
   const exact = BY_NAME.get(written);
   if (exact !== undefined) return exact;
   // Milli or mega: ML.

@@ -253,3 +253,8 @@ describe('digits of a name', () => {
     expect(missing('Mid-1990s trams ran.', 'Trams ran.')).toEqual(['1990']);
   });
 });
+
+it.each(['constructor', 'toString', 'valueOf'])('the word %s after a number is no unit', (word) => {
+  const text = `The class has 5 ${word} calls.`;
+  expect(supportVerdict(gather(text, text).support)).toBe('full');
+});
