@@ -1,12 +1,13 @@
 /**
  * Finds code and escaped marks, where nothing is a citation: code spans `` `arr[1]` `` within a line, fences of ``` or
- * ~~~ (to their end, or to the end of the answer if they are never closed), brackets behind a backslash, and the empty
- * box of a task, `- [ ]`.
+ * ~~~ (to their end, or to the end of the answer if they are never closed), brackets behind a backslash, the empty box
+ * of a task, `- [ ]`, and what has an end (enclosures.ts): code, comments and formulas.
  *
  * Unlike CommonMark, a backtick after an ASCII letter or digit opens no code (Hawai`i), and ``text'' is a quotation.
  */
-import { isAsciiDigit, isAsciiLetter, isSpace, LINE_FEED } from '../text/characters.ts';
+import { isAsciiDigit, isAsciiLetter, isSpace, LESS_THAN, LINE_FEED } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
+import { DOLLAR, Enclosures } from './enclosures.ts';
 import type { Tag } from './tags.ts';
 
 const BACKTICK = 0x60;
@@ -52,6 +53,9 @@ export class CodeMask {
   #fence: Fence | null = null;
   /** Lengths of runs of backticks, as bits, that the rest of the line lacks. */
   #absent = 0;
+  readonly #enclosures = new Enclosures();
+  /** Whether the text is inside a `<pre>` that began a line. */
+  #isPreformatted = false;
 
   /** @param start Offset of the first piece, for `spans`. */
   constructor(start: number) {
@@ -88,27 +92,34 @@ export class CodeMask {
       this.#at += step.end - at;
       at = step.end;
       this.#last = text.charCodeAt(at - 1);
-      if (this.#last === LINE_FEED) {
-        this.#atLineStart = true;
-        this.#absent = 0;
-      }
+      if (this.#last === LINE_FEED) this.#atLineStart = true;
+      if (this.#last === LINE_FEED || step.hidden?.includes('\n') === true) this.#absent = 0;
     }
     this.#held = text.slice(at);
-    this.settled = this.#fence === null ? this.#at : (this.spans.at(-1)?.start ?? this.#at);
+    const isOpen = this.#fence !== null || this.#isPreformatted;
+    this.settled = isOpen ? (this.spans.at(-1)?.start ?? this.#at) : this.#at;
     return pieces.join('');
   }
 
   /** Decides the text from `at` up to some end; `null` if more text must follow first. */
   #step(text: string, at: number, complete: boolean): Step | null {
+    if (this.#isPreformatted) return this.#preformatted(text, at, complete);
     if (text.charCodeAt(at) === LINE_FEED) return { end: at + 1, hidden: null };
     if (!this.#atLineStart)
       return this.#fence === null ? this.#inline(text, at, complete) : this.#hide(text, at, HIDDEN);
     const line = fenceLine(text, at, complete);
     if (line === 'undecided') return null;
-    const box = this.#fence === null && line === null ? emptyBox(text, at, complete) : null;
-    if (box === 'undecided') return null;
+    const isFree = this.#fence === null && line === null;
+    const pre = isFree ? beginsPreformatted(text, at, complete) : false;
+    const box = isFree && pre === false ? emptyBox(text, at, complete) : null;
+    if (box === 'undecided' || pre === 'undecided') return null;
     this.#atLineStart = false;
     if (box !== null) return box;
+    if (pre) {
+      this.#isPreformatted = true;
+      this.spans.push({ start: this.#at, end: this.#at });
+      return this.#preformatted(text, at, complete);
+    }
     if (this.#fence === null) {
       if (line === null || !line.opens) return this.#inline(text, at, complete);
       this.#fence = line;
@@ -119,6 +130,20 @@ export class CodeMask {
     const step = this.#hide(text, at, HIDDEN_LINE);
     if (closes) this.#fence = null;
     return step;
+  }
+
+  /** Hides what a `<pre>` has up to its end, as far as it has arrived. */
+  #preformatted(text: string, at: number, complete: boolean): Step | null {
+    PREFORMATTED_END.lastIndex = at;
+    const found = PREFORMATTED_END.exec(text);
+    // The last units may begin its end.
+    const end = found === null ? text.length - (complete ? 0 : PREFORMATTED_END_CHARS - 1) : PREFORMATTED_END.lastIndex;
+    if (end <= at) return null;
+    this.#isPreformatted = found === null;
+    const span = this.spans.at(-1);
+    if (span !== undefined) span.end = this.#at + end - at;
+    const hidden = hiddenLines(text.slice(at, end));
+    return { end, hidden: this.#last === LINE_FEED && hidden[0] === HIDDEN ? HIDDEN_LINE + hidden.slice(1) : hidden };
   }
 
   /** Hides the rest of a line of a fence. */
@@ -132,6 +157,13 @@ export class CodeMask {
 
   #inline(text: string, at: number, complete: boolean): Step | null {
     const code = text.charCodeAt(at);
+    const enclosed = this.#enclosures.at(text, at, complete, this.#at, this.#last);
+    if (enclosed === 'undecided') return null;
+    if (enclosed !== null) {
+      this.spans.push({ start: this.#at, end: this.#at + enclosed.end - at });
+      const inside = text.slice(at, enclosed.end);
+      return { end: enclosed.end, hidden: enclosed.isBlank ? blanked(inside) : hiddenLines(inside) };
+    }
     if (code === BACKSLASH) return escaped(text, at, complete);
     if (code !== BACKTICK) {
       let end = at + 1;
@@ -175,6 +207,22 @@ function fenceLine(text: string, at: number, complete: boolean): FenceLine | nul
   const length = to - from;
   if (length < MIN_FENCE) return null;
   return { mark, length, opens: mark === TILDE || !rest.includes('`'), closes: isBlank(rest) };
+}
+
+const PREFORMATTED = /[ \t]{0,32}<pre[\s>]/iy;
+const PREFORMATTED_END = /<\/pre>/gi;
+const PREFORMATTED_END_CHARS = '</pre>'.length;
+
+/** Whether a line begins with `<pre>`. */
+function beginsPreformatted(text: string, at: number, complete: boolean): boolean | 'undecided' {
+  PREFORMATTED.lastIndex = at;
+  if (PREFORMATTED.test(text)) return true;
+  if (complete || text.length - at > MAX_INDENT + PREFORMATTED_END_CHARS) return false;
+  const written = text
+    .slice(at)
+    .replace(/^[ \t]+/, '')
+    .toLowerCase();
+  return '<pre'.startsWith(written) ? 'undecided' : false;
 }
 
 const EMPTY_BOX = '[ ]';
@@ -226,17 +274,30 @@ function afterRun(text: string, at: number, limit: number): number {
 }
 
 function isSpecial(code: number): boolean {
-  return code === BACKTICK || code === BACKSLASH || code === LINE_FEED;
+  return code === BACKTICK || code === BACKSLASH || code === LINE_FEED || code === LESS_THAN || code === DOLLAR;
+}
+
+/** Spaces in place of all but line breaks. */
+export function blanked(text: string): string {
+  return text.replace(/[^\n]/g, ' ');
+}
+
+/** Code of several lines: each line after the first is a block of its own. */
+function hiddenLines(text: string): string {
+  return text.replace(/[^\n]/g, HIDDEN).replaceAll(`\n${HIDDEN}`, `\n${HIDDEN_LINE}`);
 }
 
 function isAsciiLetterOrDigit(code: number): boolean {
   return isAsciiLetter(code) || isAsciiDigit(code);
 }
 
+/** Every piece of code, comment, formula and escaped mark has one of these. */
+const MAY_HIDE = /[`\\$]|~~~|\[ \]|<!--|<pre[\s>]|<\/(?:code|pre|kbd|samp|tt)>/i;
+
 /** `text[0, content.end)` with the code and escaped marks of `content` replaced, and where the code is. */
 export function withoutCode(text: string, content: Span): { readonly text: string; readonly code: readonly Span[] } {
   const body = text.slice(content.start, content.end);
-  if (!['`', '\\', '~~~', EMPTY_BOX].some((mark) => body.includes(mark))) return { text, code: [] };
+  if (!MAY_HIDE.test(body)) return { text, code: [] };
   const mask = new CodeMask(content.start);
   return { text: text.slice(0, content.start) + mask.push(body) + mask.finish(), code: mask.spans };
 }

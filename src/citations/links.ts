@@ -133,7 +133,7 @@ function isNoteNumber(text: string, { start, end }: Span): boolean {
   return true;
 }
 
-const ENTRY = /^\s*(?:[-*•]\s+)?[[【［(（]?\^?(\d{1,3})[\]】］)）.:：、．]/;
+const ENTRY = /^(?:[\s|│]|<\/?[a-z][^<>]{0,64}>)*(?:[-*•]\s+)?[[【［(（]?\^?(\d{1,3})[\]】］)）.:：、．]/;
 
 /** The number that begins an entry of a references section (`[3] `, `3. `, `[^3]: `), or `null`. */
 export function entryNumber(line: string): string | null {
@@ -142,8 +142,11 @@ export function entryNumber(line: string): string | null {
 
 /** Longest id of an entry or label of a definition, in UTF-16 code units. */
 const MAX_LABEL_CHARS = 64;
-/** List and quotation marks, emphasis, and an id in brackets. */
-const BRACKETED = new RegExp(`^(?:[\\s>*]|[-•]\\s)*[[【［]\\^?([^[\\]【】［］]{1,${MAX_LABEL_CHARS}})[\\]】］]\\**`);
+/** List and quotation marks, emphasis, frames, tags, and an id in brackets. */
+const BRACKETED = new RegExp(
+  `^(?:[\\s>*|│║┃]|[-•+–]\\s|</?[a-z][^<>]{0,64}>)*[[【［]\\^?([^[\\]【】［］]{1,${MAX_LABEL_CHARS}})[\\]】］]\\**`,
+  'i',
+);
 /** What some grammars write before an id, and Bing behind one. */
 const AROUND_ID = /^(?:ref|web|cite|citation|source):\s*|\^$/gi;
 

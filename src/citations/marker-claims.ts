@@ -18,7 +18,7 @@ import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
-import { isDash, isPlace, writtenIds } from './written-ids.ts';
+import { isDash, isJoiningWord, isPlace, mayBeginJoiningWord, writtenIds } from './written-ids.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
 export const MAX_MARKER_CHARS = 1024;
@@ -88,7 +88,7 @@ function claimOf(text: string, index: number, span: Span, run: Run, ids: Claim['
   };
 }
 
-/** Finds the markers and joins those with only white space, separators or one dash between them to one run. */
+/** Finds the markers and joins those with only white space, separators, one dash or a joining word between them. */
 function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
   const runs: Run[] = [];
   const rule = idRuleOf(grammar, sources);
@@ -106,7 +106,8 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
     }
     const end = inside.end + grammar.close.length;
     const isRangeEnd = span !== null && at === span.end + 1 && isDash(text.charCodeAt(span.end));
-    if (span !== null && (isRangeEnd || onlySeparators(text, span.end, at))) {
+    const continues = span !== null && nextMarker(text, span.end, span.end, content.end, grammar.open, true) === at;
+    if (span !== null && (isRangeEnd || continues)) {
       span = { start: span.start, end };
       ids.push({ ...inside, isRangeEnd });
     } else {
@@ -120,6 +121,56 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
   }
   if (span !== null) runs.push({ span, ids, empty });
   return runs;
+}
+
+/**
+ * Where the opening mark of the marker is that continues a run: behind separators and at most one joining word.
+ * `NO_MARKER`: the run ends; `UNDECIDED`: more text must follow first.
+ *
+ * @param at from here on; only separators are between the end of the run and this.
+ */
+export function nextMarker(
+  text: string,
+  runEnd: number,
+  at: number,
+  end: number,
+  open: string,
+  complete: boolean,
+): number {
+  let next = at;
+  while (next < end && continuesRun(text.charCodeAt(next))) next++;
+  const found = openingAt(text, next, end, open, complete);
+  if (found !== NO_MARKER) return found;
+  let wordEnd = next;
+  while (wordEnd < end && !continuesRun(text.charCodeAt(wordEnd)) && wordEnd - next <= MAX_WORD_CHARS) {
+    if (text.charCodeAt(wordEnd) === LINE_FEED || text.startsWith(open, wordEnd)) break;
+    wordEnd++;
+  }
+  const word = text.slice(next, wordEnd);
+  if (wordEnd >= end && !complete) return mayBeginJoiningWord(word) ? UNDECIDED : NO_MARKER;
+  if (!isJoiningWord(word)) return NO_MARKER;
+  let opening = wordEnd;
+  while (opening < end && isSpace(text.charCodeAt(opening)) && text.charCodeAt(opening) !== LINE_FEED) opening++;
+  // Words of scripts with spaces have some on both sides.
+  const isSpaced = word.charCodeAt(0) >= FIRST_UNSPACED || (next > runEnd && opening > wordEnd);
+  if (!isSpaced && (opening < end || complete)) return NO_MARKER;
+  return openingAt(text, opening, end, open, complete);
+}
+
+/** Longest text that may be a joining word, in UTF-16 code units. */
+const MAX_WORD_CHARS = 8;
+/** From here on, scripts of joining words write no spaces. */
+const FIRST_UNSPACED = 0x3040;
+
+/** `at` if an opening mark is there; `UNDECIDED` if more text may make one. */
+function openingAt(text: string, at: number, end: number, open: string, complete: boolean): number {
+  if (at < end && text.startsWith(open, at)) return at;
+  return !complete && (at >= end || mayBegin(text, at, open)) ? UNDECIDED : NO_MARKER;
+}
+
+/** Returns whether a unit may separate two markers of one run. A line break ends the run. */
+export function continuesRun(code: number): boolean {
+  return code !== LINE_FEED && (isSpace(code) || isIdSeparator(code));
 }
 
 /** Returns whether a marker holds nothing but white space. */
@@ -211,8 +262,10 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
     mayBeEmpty: mayBeAnyWord,
     isId(text, id) {
       if (isIdAt(text, id)) return true;
-      const [first, ...others] = writtenIds(text, id, sources);
-      return others.length > 0 || (first !== undefined && isIdAt(text, first.span));
+      const written = writtenIds(text, id, sources);
+      const [first, ...others] = written;
+      if (others.length === 0) return first !== undefined && isIdAt(text, first.span);
+      return mayBeAnyWord || written.some(({ id }) => citedSource(sources, id) !== null);
     },
     isPlace: (text, word) => isPlace(text, word, sources),
     isYear(text, id) {
@@ -239,8 +292,7 @@ function isWordWithDigit(text: string, { start, end }: Span): boolean {
 /** Whether only spaces and separators of ids are between two marks of one line. */
 export function onlySeparators(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
-    const code = text.charCodeAt(i);
-    if ((!isSpace(code) && !isIdSeparator(code)) || code === LINE_FEED) return false;
+    if (!continuesRun(text.charCodeAt(i))) return false;
   }
   return true;
 }

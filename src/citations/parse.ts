@@ -19,7 +19,7 @@ import type { FindingList } from './findings.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readLinkClaims } from './link-claims.ts';
 import { readMarkerClaims } from './marker-claims.ts';
-import { isSourcesHeading } from './references.ts';
+import { isSourcesHeading } from './source-headings.ts';
 import { uncitedStatements, withoutSpans } from './statements.ts';
 import { strayMarkup } from './stray-markup.ts';
 import type { CitedId, Claim, Finding, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';

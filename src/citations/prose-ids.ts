@@ -7,7 +7,7 @@ import type { Span } from '../text/span.ts';
 import { withoutCode } from './code.ts';
 import { idRecogniser, MAX_ID_CHARS } from './id-forms.ts';
 import { encloses, isOpeningBracket, urlEnd } from './links.ts';
-import { isSourcesHeading } from './references.ts';
+import { isSourcesHeading } from './source-headings.ts';
 import type { Claim, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
 

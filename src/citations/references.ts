@@ -2,40 +2,28 @@
  * Finds what defines the sources of an answer and so is neither claim nor citation: the list of references at its end,
  * and definitions (`[^1]: title`, `[1]: https://…`) on lines of their own. Reads line by line.
  *
- * - A list begins with a heading. Each later line is blank, holds a web address, has its number here and its address on
- *   the next line, or is a title behind an id in brackets (`- [1] title`). One other line, and there is no list; so no
- *   prose is taken for references. After a blank line, entries `[1] … https://…` need no heading.
+ * - A list begins with a heading, which may have its entries on its line (`Sources: [1] title; [2] title`). Each later
+ *   line is blank, a rule, holds a web address, has its number here and its address on the next line, or is a title
+ *   behind an id in brackets (`- [1] title`). One other line, and there is no list; so no prose is taken for references.
+ *   After a blank line, entries `[1] … https://…` need no heading.
+ * - Tags of HTML and frames around a line (`| Sources |`) do not count; the first row of a table may name its columns.
  * - A title is short, and an id has one. Ids of titles are numbers or ids of sources. A number without brackets
  *   (`1. title`) is the id of a source.
- * - Indented lines continue a definition, as long as it stays as short as a title.
+ * - Indented lines continue a definition or a title, as long as it stays as short as a title.
  */
-import {
-  hasContent,
-  isAsciiDigit,
-  isAsciiLetter,
-  isHighSurrogate,
-  isLowSurrogate,
-  isSpace,
-} from '../text/characters.ts';
+import { hasContent } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
+import { blanked } from './code.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
+import { beginsHeading, isSourcesHeading, MAX_HEADING_CHARS, TAG } from './source-headings.ts';
 
-/** Headings of a references section, in lower case. */
-const HEADINGS: ReadonlySet<string> = new Set(
-  (
-    'references|reference|reference list|sources|source|citations|works cited|bibliography|notes|' +
-    'footnotes|links|sources cited|sources and references|references and sources|sources used|' +
-    'cited sources|list of references|further reading|endnotes|see also|quellen|quellenverzeichnis|' +
-    'einzelnachweise|literatur|belege|références|sources et références|bibliographie|referencias|fuentes|' +
-    'bibliografía|referências|fontes|riferimenti|fonti|bronnen|źródła|kaynaklar|referenzen|källor|kilder|' +
-    'lähteet|zdroje|πηγές|kaynakça|nguồn|sumber|מקורות|منابع|แหล่งที่มา|อ้างอิง|источники|' +
-    'список литературы|ссылки|джерела|المصادر|المراجع|संदर्भ|स्रोत|参考文献|参考资料|参考来源|引用来源|信息来源|资料来源|参考链接|来源|' +
-    '引用|参考|參考文獻|參考資料|資料來源|來源|参考資料|出典|引用文献|참고문헌|참고 문헌|출처'
-  ).split('|'),
-);
-const MAX_HEADING_CHARS = 64;
 /** Longest title of a source, in UTF-16 code units: longer text is a statement. */
 const MAX_TITLE_CHARS = 200;
+/** Marks and tags before a line of a list, and a frame around it. */
+const LEAD = /^(?:[\s>*|│║┃]|<\/?[a-z][^<>]{0,64}>)+/i;
+/** A line below or above a heading, or between the rows of a frame. */
+const RULE = /^[\s|+:=_*\-\u2014\u2500-\u257f]{3,}$/;
+const FRAMES = '|│║┃';
 /** Longest line of a list, in UTF-16 code units. */
 const MAX_LINE_CHARS = 4096;
 
@@ -134,9 +122,24 @@ export class ReferenceMask {
     const isAfterBlank = this.#isAfterBlank;
     this.#isAfterBlank = isBlank(line);
     const { length } = line.trim();
+    const list = this.#list;
+    if (list !== null && (isRule(line) || (isRow(line) && !list.hasEntry && list.hasHeading && !hasId(line)))) {
+      return this.#keep(line);
+    }
     const continues = length <= this.#room && isIndented(line);
     this.#room = continues ? this.#room - length : 0;
     if (this.#isAfterBlank) return this.#keep(line);
+    const entries = this.#entriesAfterHeading(line);
+    if (entries !== null) {
+      const released = this.#release();
+      this.#list = newList(start, true);
+      this.#list.hasEntry = true;
+      for (const [id, url] of entries) {
+        this.#list.titles.add(id);
+        if (url !== null) this.#list.urls.set(id, url);
+      }
+      return released + this.#keep(line);
+    }
     if (isSourcesHeading(line)) {
       const released = this.#release();
       this.#list = newList(start, true);
@@ -150,7 +153,10 @@ export class ReferenceMask {
       return this.#keep(blanked(line));
     }
     if (this.#list !== null && (definition !== null || this.#isEntry(this.#list, line))) {
-      if (definition === null) return this.#keep(line);
+      if (definition === null) {
+        if (this.#list.pending?.needsUrl === false) this.#room = Math.max(0, MAX_TITLE_CHARS - length);
+        return this.#keep(line);
+      }
       this.#list.hasEntry = true;
       this.#list.definitions.push(span);
       if (definition.url !== null) this.#list.urls.set(definition.id, definition.url);
@@ -212,7 +218,7 @@ export class ReferenceMask {
       return true;
     }
     if (number === null) return false;
-    const isTitle = line.trimStart().startsWith(number) && this.#isNewTitle(list, number, line);
+    const isTitle = /^[(（]?\d/.test(line.replace(LEAD, '')) && this.#isNewTitle(list, number, line);
     if (isTitle) list.titles.add(number);
     list.pending = { id: number, needsUrl: !isTitle };
     list.hasEntry ||= isTitle;
@@ -228,16 +234,33 @@ export class ReferenceMask {
   #titleIn(line: string): string | null {
     const found = bracketedId(line);
     if (found === null || !this.#isDefinable(found.id)) return null;
-    const title = line.slice(found.end).trim();
+    const title = withoutFrame(line.slice(found.end).replace(TAG, ''));
     const isTitle = title.length <= MAX_TITLE_CHARS && hasContent(title, 0, title.length);
     // Ids alone define nothing.
     return isTitle && !isOpeningBracket(title.charCodeAt(0)) ? found.id.toLowerCase() : null;
   }
 
+  /** The ids and addresses of `Sources: [1] title; [2] title`; `null` if the line is none. */
+  #entriesAfterHeading(line: string): ReadonlyMap<string, string | null> | null {
+    const colon = line.search(/[:：]/);
+    if (colon === -1 || colon > MAX_HEADING_CHARS || !isSourcesHeading(line.slice(0, colon))) return null;
+    const rest = line.slice(colon + 1).replace(/^[\s*_]+/, '');
+    if (!isOpeningBracket(rest.charCodeAt(0))) return null;
+    const entries = new Map<string, string | null>();
+    for (const entry of rest.split(/(?=[[【［])/)) {
+      const found = bracketedId(entry);
+      if (found === null || !this.#isDefinable(found.id) || entries.has(found.id.toLowerCase())) return null;
+      const title = entry.slice(found.end).trim();
+      if (title.length > MAX_TITLE_CHARS || !hasContent(title, 0, title.length)) return null;
+      entries.set(found.id.toLowerCase(), firstUrl(title));
+    }
+    return entries;
+  }
+
   /** `[^1]: title`, `[1]: https://…`, `[label]: https://…` */
   #definitionIn(line: string): { readonly id: string; readonly url: string | null } | null {
     const found = bracketedId(line);
-    if (found === null || line[found.end] !== ':' || isListItem(line)) return null;
+    if (found === null || !':：'.includes(line[found.end] ?? ' ') || isListItem(line)) return null;
     const defined = line.slice(found.end + 1).trim();
     const url = firstUrl(defined);
     const isTitle = defined.length <= MAX_TITLE_CHARS && this.#isDefinable(found.id);
@@ -252,14 +275,15 @@ export class ReferenceMask {
 
 /** Whether the beginning of a line may become a heading, a definition, or the first entry of a list. */
 function mayMatter(line: string, isAfterBlank: boolean): boolean {
-  const start = line.replace(/^[\s>*]+/, '');
-  if (start === '') return true;
+  const start = line.replace(LEAD, '');
+  if (start === '' || /^<[^<>]{0,66}$/.test(start)) return true;
   if (isOpeningBracket(start.charCodeAt(0))) {
     const found = bracketedId(line);
-    if (found === null || line.length === found.end || line[found.end] === ':') return true;
+    if (found === null || line.length === found.end || ':：'.includes(line[found.end] ?? ' ')) return true;
     return isAfterBlank && isNumberOfNote(found.id);
   }
-  return beginsHeading(line);
+  const colon = line.search(/[:：]/);
+  return beginsHeading(line) || (colon !== -1 && colon <= MAX_HEADING_CHARS && isSourcesHeading(line.slice(0, colon)));
 }
 
 function newList(start: number, hasHeading: boolean): List {
@@ -275,11 +299,6 @@ function newList(start: number, hasHeading: boolean): List {
   };
 }
 
-/** Spaces in place of all but line breaks. */
-function blanked(text: string): string {
-  return text.replace(/[^\n]/g, ' ');
-}
-
 /** `[1] … https://…` */
 function isNumberedAddress(line: string): boolean {
   const found = bracketedId(line);
@@ -291,46 +310,32 @@ function isIndented(line: string): boolean {
 }
 
 function isListItem(line: string): boolean {
-  return '-*•'.includes(line.trimStart().charAt(0));
+  return '-*•'.includes(line.trimStart().charAt(0)) || '-•+–'.includes(line.replace(LEAD, '').charAt(0));
 }
 
-const HEADING_MARKS = '>#*_:：-—=【】';
-
-/** A mark around a heading, or half of an emoji. */
-function isHeadingMark(code: number): boolean {
-  if (isAsciiLetter(code)) return false;
-  return (
-    isSpace(code) || HEADING_MARKS.includes(String.fromCharCode(code)) || isHighSurrogate(code) || isLowSurrogate(code)
-  );
+/** Whether a line in a list is only marks: the underline of a heading, an edge of a frame, or tags. */
+function isRule(line: string): boolean {
+  const plain = line.replace(TAG, '');
+  return RULE.test(plain.trim()) || (plain.length < line.length && isBlank(plain));
 }
 
-/**
- * The words of a line without the marks, the emoji, the number before them and the colon or stop behind them; `null`:
- * too long for a heading.
- */
-function headingWords(line: string): string | null {
-  if (line.length > 2 * MAX_HEADING_CHARS) return null;
-  let start = 0;
-  let end = line.length;
-  while (start < end && isHeadingMark(line.charCodeAt(start))) start++;
-  while (start < end && (isAsciiDigit(line.charCodeAt(start)) || '. '.includes(line.charAt(start)))) start++;
-  while (end > start && (isHeadingMark(line.charCodeAt(end - 1)) || line.charAt(end - 1) === '.')) end--;
-  return end - start > MAX_HEADING_CHARS ? null : line.slice(start, end).toLowerCase();
+/** Whether a line is the row of a table. */
+function isRow(line: string): boolean {
+  return line.length <= MAX_TITLE_CHARS && FRAMES.includes(line.trimStart().charAt(0));
 }
 
-/** Returns whether a line is a heading of references. */
-export function isSourcesHeading(line: string): boolean {
-  const words = headingWords(line);
-  return words !== null && HEADINGS.has(words);
+function hasId(line: string): boolean {
+  return /[[【［]/.test(line);
 }
 
-/** Returns whether more text may make a heading of a line. */
-function beginsHeading(line: string): boolean {
-  const words = headingWords(line);
-  if (words === null) return false;
-  for (const heading of HEADINGS) if (heading.startsWith(words)) return true;
-  return false;
+/** A text without the frame behind it. */
+function withoutFrame(text: string): string {
+  const inside = text.trim();
+  return FRAMES.includes(inside.charAt(inside.length - 1)) ? inside.slice(0, -1).trim() : inside;
 }
+
+/** Every entry and definition has one of these. */
+const MAY_BE_ENTRY = /[[【［]|:\/\/|^.{0,80}\d[)）.:：、．]/m;
 
 /** `text[0, content.end)` with the references of `content` replaced by spaces, where they are, and their addresses. */
 export function withoutReferences(
@@ -339,8 +344,7 @@ export function withoutReferences(
   isSource: (id: string) => boolean,
 ): { readonly text: string; readonly spans: readonly Span[]; readonly urls: ReadonlyMap<string, string> } {
   const body = text.slice(content.start, content.end);
-  // Every entry and definition has one of these.
-  if (!['[', '://', '【', '［'].some((mark) => body.includes(mark))) return { text, spans: [], urls: new Map() };
+  if (!MAY_BE_ENTRY.test(body)) return { text, spans: [], urls: new Map() };
   const mask = new ReferenceMask(content.start, isSource);
   const masked = mask.push(body) + mask.finish();
   return { text: text.slice(0, content.start) + masked, spans: mask.spans, urls: mask.urls };

@@ -1,6 +1,7 @@
 /**
- * Reads what is written for the sources of a citation: one id, a range `1-3`, ids joined by a word (`1 and 2`), an id
- * with a place in its source (`1†L10-L12`, `1, p. 5`), or an id behind a word for a source (`Source 1`, `#1`).
+ * Reads what is written for the sources of a citation: one id, a range (`1-3`, `1 to 3`), ids joined by a word
+ * (`1 and 2`), an id with a place in its source (`1†L10-L12`, `1, p. 5`, `1: p. 5`), or an id behind a word for a source
+ * (`Source 1`, `Docs 1-2`, `#1`).
  */
 import { MAX_IDS_PER_CITATION } from '../limits.ts';
 import { isAsciiDigit } from '../text/characters.ts';
@@ -15,18 +16,20 @@ export type WrittenId = { readonly id: string; readonly span: Span };
 const PLACE_MARK = /[†‡↑^]/;
 /** A word for a place and its number at the end of an item: `p. 5`, `lines 10–12`, `§5`. Items are short. */
 const PLACE = new RegExp(
-  '(?:^|\\s)(?:(?:pp?|pages?|ll?|lines?|sec|section|ch|chapter|para|fig|figure|table|slide|s|seiten?|zeile|pág)' +
-    '[.\\s]|§§?\\.?)[\\d\\s:\u2010-\u2014\u2212\u301c\uff5e-]*\\d$',
+  '(?:^|[\\s:(])(?:(?:pp?|pages?|ll?|lines?|sec|section|ch|chapter|para|fig|figure|table|slide|s|seiten?|zeile|pág)' +
+    '[.\\s]|§§?\\.?)[\\d\\s:\u2010-\u2014\u2212\u301c\uff5e-]*\\d\\)?$',
   'i',
 );
 /** Further lines: the `L14` of `1†L10, L14`. */
 const LINES = /^L[\dL\u2010-\u2014\u2212\u301c\uff5e-]+$/;
 /** A word that names a source before its id; in scripts without spaces also right before it. */
 const NAMED = new RegExp(
-  '^(?:(?:sources?|doc|documents?|ref|reference|citation|cite|snippet|passage|chunk|context|result|quelle|id|web)' +
+  '^(?:(?:(?:source|doc|document|ref|reference|citation|cite|snippet|passage|chunk|context|result|id|web)s?|quellen?)' +
     '[\\s.:：#№]+|(?:[#№^]|来源|引用|文档|资料|出典|출처)[\\s.:：#№]*)',
   'i',
 );
+/** Marks between an id and its place. */
+const BEFORE_PLACE = /[\s:(]+$/;
 /** Longest place, in UTF-16 code units. */
 const MAX_PLACE_CHARS = 48;
 /** Longest item that is more than one id, in UTF-16 code units. */
@@ -34,8 +37,33 @@ const MAX_ITEM_CHARS = 256;
 /** Longest number of a range, in digits: a longer one is an identifier. */
 const MAX_RANGE_DIGITS = 4;
 
-/** Words that join two ids, in lower case. */
-const JOINING_WORDS: ReadonlySet<string> = new Set('and & + / | und et y e en og och и'.split(' '));
+/** Words that join two ids, or two markers, in lower case. */
+const JOINING_WORDS: ReadonlySet<string> = new Set(
+  'and or & und oder sowie et ou y o e en og och ja i и или та ve veya dan và 和 与 與 及 以及 と および 및 와 과'.split(
+    ' ',
+  ),
+);
+/** Longest of them, in UTF-16 code units. */
+const MAX_JOINING_CHARS = 5;
+/** Marks that join two ids of sources. */
+const JOINING_MARKS: ReadonlySet<string> = new Set('+ / |'.split(' '));
+/** Words of a range. */
+const RANGE = /^(\S+)\s+(?:to|through|thru|bis|à|al|hasta|до|至|到)\s+(\S+)$/i;
+/** A number that may be an id beside others: no year. */
+const SHORT_NUMBER = /^\d{1,3}$/;
+
+/** Whether two markers with such a word between them make one citation: `[1] and [2]`. */
+export function isJoiningWord(word: string): boolean {
+  return word.length <= MAX_JOINING_CHARS && JOINING_WORDS.has(word.toLowerCase());
+}
+
+/** Whether some joining word begins with a text. */
+export function mayBeginJoiningWord(text: string): boolean {
+  if (text.length > MAX_JOINING_CHARS) return false;
+  const begin = text.toLowerCase();
+  for (const word of JOINING_WORDS) if (word.startsWith(begin)) return true;
+  return false;
+}
 
 /**
  * The ids that `text[start, end)`, one item of a list, stands for. A source with exactly this id comes first; without
@@ -48,13 +76,28 @@ export function writtenIds(text: string, { start, end }: Span, sources: SourceSe
   if (word.length > MAX_ITEM_CHARS || citedSource(sources, word) !== null) return whole;
   const place = placeStart(word);
   if (place > 0) {
-    const before = word.slice(0, place).trimEnd();
+    const before = idBefore(word.slice(0, place).trimEnd(), sources);
     const from = idStart(before, sources);
     return [{ id: before.slice(from), span: { start: start + from, end: start + before.length } }];
   }
-  const named = idStart(word, sources);
+  const named = idStart(word, sources) || joiningStart(word, sources);
   if (named > 0) return writtenIds(text, { start: start + named, end }, sources);
   return rangeIn(word, start, sources) ?? joinedIn(word, start, sources) ?? whole;
+}
+
+/** The id before a place: `1` of `1: p. 5`. */
+function idBefore(written: string, sources: SourceSet): string {
+  return citedSource(sources, written) === null ? written.replace(BEFORE_PLACE, '') : written;
+}
+
+/** Where the id behind a joining word begins: the last item of `1, 2, and 3`. */
+function joiningStart(word: string, sources: SourceSet): number {
+  const space = word.search(/\s/);
+  if (space === -1 || !isJoiningWord(word.slice(0, space))) return 0;
+  const start = word.length - word.slice(space).trimStart().length;
+  const ids = word.slice(start);
+  const isId = citedSource(sources, ids) !== null || SHORT_NUMBER.test(ids) || idStart(ids, sources) > 0;
+  return isId || rangeIn(ids, 0, sources) !== null ? start : 0;
 }
 
 /** Where a place in the source begins in an item: at `†`, or at a word such as `p.` before a number; -1 without one. */
@@ -92,6 +135,11 @@ export function isFurtherPlace(text: string, { start, end }: Span, previous: Spa
 
 /** `1-3`, `S1–S3`: the same letters before both numbers. */
 function rangeIn(word: string, start: number, sources: SourceSet): WrittenId[] | null {
+  const [, begin = '', end = ''] = RANGE.exec(word) ?? [];
+  if (begin !== '') {
+    const ids = rangeIn(`${begin}-${end}`, start, sources);
+    return ids?.map(({ id }) => ({ id, span: { start, end: start + word.length } })) ?? null;
+  }
   let dash = 1;
   while (dash < word.length - 1 && !isDash(word.charCodeAt(dash))) dash++;
   if (dash >= word.length - 1) return null;
@@ -121,21 +169,46 @@ export function isDash(code: number): boolean {
   return code === 0x2d || (code >= 0x2010 && code <= 0x2014) || code === 0x2212 || code === 0x301c || code === 0xff5e;
 }
 
-/** `1 and 2`, `1/2`, `1|2`: every word is the id of a source or joins two. */
+/**
+ * `1 and 2`, `Source 1 and Source 2`, `1/2`, `1|2`: every word is an id, joins two, or names a source. A mark joins ids
+ * of sources only. Beside an id, a word also joins what no source has: a short number, or the same letters with one.
+ */
 function joinedIn(word: string, start: number, sources: SourceSet): WrittenId[] | null {
+  if (!/[\s/|]/.test(word)) return null;
   const ids: WrittenId[] = [];
+  const letters = new Set<string>();
   let wasId = false;
+  let isMarked = false;
+  let isKnown = true;
   for (const { 0: written, index } of word.matchAll(/\S+/g)) {
     // An id may have a joint in it: an address.
     const parts = citedSource(sources, written) === null ? written.split(/([/|])/) : [written];
     let at = start + index;
     for (const part of parts.filter((one) => one !== '')) {
-      const isId = citedSource(sources, part) !== null;
-      if (isId === wasId || (!isId && !JOINING_WORDS.has(part.toLowerCase()))) return null;
-      if (isId) ids.push({ id: part, span: { start: at, end: at + part.length } });
+      const isSource = citedSource(sources, part) !== null;
+      const isMark = JOINING_MARKS.has(part);
+      if (wasId) {
+        if (!isMark && !isJoiningWord(part)) return null;
+        isMarked ||= isMark;
+        wasId = false;
+      } else if (isSource || isLikeId(part, letters)) {
+        if (isSource) letters.add(lettersOf(part));
+        else isKnown = false;
+        ids.push({ id: part, span: { start: at, end: at + part.length } });
+        wasId = true;
+      } else if (!NAMED.test(`${part} `)) return null;
       at += part.length;
-      wasId = isId;
     }
   }
-  return wasId && ids.length > 1 ? ids : null;
+  return wasId && ids.length > 1 && (isKnown || !isMarked) ? ids : null;
+}
+
+/** Whether a word may be an id that no source has, beside ids of sources. @param letters those before their numbers. */
+function isLikeId(word: string, letters: ReadonlySet<string>): boolean {
+  return SHORT_NUMBER.test(word) || (letters.size > 0 && /\d$/.test(word) && letters.has(lettersOf(word)));
+}
+
+/** What is before the number at the end of an id. */
+function lettersOf(id: string): string {
+  return id.replace(/\d+$/, '');
 }

@@ -4,7 +4,7 @@
  * markers, without waiting for the rest of the sentence.
  */
 
-import { hasContent, isSpace, LINE_FEED } from '../../text/characters.ts';
+import { hasContent, isSpace } from '../../text/characters.ts';
 import { SENTENCE_LOOKBACK, type SentenceState, settleSentence, splitFurther } from '../../text/sentences.ts';
 import { isBlank, type Span } from '../../text/span.ts';
 import { beginIds, type IdReading, readIdsIn } from '../cited-ids.ts';
@@ -12,17 +12,17 @@ import { citedText } from '../cited-text.ts';
 import { CodeMask } from '../code.ts';
 import type { MarkerGrammar } from '../grammars.ts';
 import {
+  continuesRun,
   type IdRule,
   idRuleOf,
   isBlankSpan,
   isMarker,
   markerEnd,
-  mayBegin,
   NO_MARKER,
+  nextMarker,
   UNDECIDED,
 } from '../marker-claims.ts';
 import { ReferenceMask } from '../references.ts';
-import { isIdSeparator } from '../tags.ts';
 import type { Claim } from '../types.ts';
 import { isDash } from '../written-ids.ts';
 import { type AnswerReader, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
@@ -141,13 +141,12 @@ export class MarkerReader implements AnswerReader {
     if (this.#run !== null) {
       while (this.#at < window.length && continuesRun(window.charCodeAt(this.#at))) this.#at++;
       const isDashed = this.#base + this.#at === this.#run.end && isDash(window.charCodeAt(this.#at));
-      const next = isDashed ? this.#at + 1 : this.#at;
-      if (next >= window.length && (!isDashed || !complete)) {
-        if (this.#beforeTag && !open.startsWith('<')) this.#endRun(this.#run);
-        return false;
-      }
-      if (window.startsWith(open, next)) return this.#begin(next);
-      if (!complete && mayBegin(window, next, open)) return false;
+      if (isDashed && window.startsWith(open, this.#at + 1)) return this.#begin(this.#at + 1);
+      const isLast = complete || (this.#beforeTag && !open.startsWith('<'));
+      if (isDashed && !isLast && open.startsWith(window.slice(this.#at + 1))) return false;
+      const next = nextMarker(window, this.#run.end - this.#base, this.#at, window.length, open, isLast);
+      if (next === UNDECIDED) return false;
+      if (next !== NO_MARKER) return this.#begin(next);
       this.#endRun(this.#run);
     }
     const found = window.indexOf(open, this.#at);
@@ -216,11 +215,6 @@ export class MarkerReader implements AnswerReader {
     };
     sendClaim({ claim, evidence: inspectClaim(claim, start, this.#context) }, this.#claims++, start, this.#context);
   }
-}
-
-/** Returns whether a unit may separate two markers of one run. A line break ends the run. */
-function continuesRun(code: number): boolean {
-  return code !== LINE_FEED && (isSpace(code) || isIdSeparator(code));
 }
 
 /** Returns where a claim's markers start, after the marks around them. */

@@ -125,6 +125,8 @@ it('hides the same code however the text is cut, and keeps length and line break
       'a'.repeat(1000),
       '`'.repeat(17),
     ],
+    ...['<code>', '</CODE>', '<pre', '>', '\n<pre>', '</pre>', '<!--', '-->', '<', '<tt x="1">', '</tt>'],
+    ...['$', '$$', 'x = 1', '\\(', '\\)', '\\[', '\\]', '5'],
   );
   fc.assert(
     fc.property(fc.array(fc.array(piece, { maxLength: 6 }), { maxLength: 8 }), (chunks) => {

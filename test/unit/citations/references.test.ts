@@ -6,6 +6,7 @@ import { verifyCitations } from '../../../lib/index.ts';
 import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { ReferenceMask, withoutReferences } from '../../../src/citations/references.ts';
+import { NO_REFERENCE_LISTS, REFERENCE_LISTS } from './reference-inputs.ts';
 
 const A = 'https://a.example/aare';
 const SOURCES = sourcesFromList(['1', '2', A].map((id) => ({ id, text: 'x' })));
@@ -41,6 +42,19 @@ describe('the end of an answer', () => {
       uncited: [],
       full: 1,
     });
+  });
+
+  it.each(REFERENCE_LISTS)('is no part of it: %j', (list) => {
+    expect(read(`The Aare is 288 km long [1].\n\n${list}`)).toEqual({
+      claims: ['The Aare is 288 km long <- 1'],
+      uncited: [],
+      full: 1,
+    });
+  });
+
+  it.each(NO_REFERENCE_LISTS)('is read: %j', (list, claims) => {
+    const [first, ...others] = read(`The Aare is 288 km long [1].\n\n${list}`).claims;
+    expect([first, others]).toEqual(['The Aare is 288 km long <- 1', claims]);
   });
 
   it.each([
@@ -112,6 +126,7 @@ it.each(GRAMMAR_NAMES)('a list in the grammar %s makes no statement and no id in
 it('finds the same references however the text is cut, and keeps length and line breaks', () => {
   const piece = fc.constantFrom(
     ...['Sources', ':', '\n', '\n\n', ' ', '**', '[1]', '[2] title', '[^1]: x', `[1]: ${A}`, `[1] ${A}\n`, 'a', '- '],
+    ...['\n<h2>Sources</h2>\n', '<b>', '</b>', '| ', '---\n', '=====\n', '(1)', ' (2)', 'Sources: [1] a; [2] b', '：'],
     ...['\n## Notes\n', 'x'.repeat(200), '1. ', '\n  ', 'S1', '📚 ', '\r\n', ' '.repeat(130), 'y'.repeat(4090)],
   );
   const isSource = (id: string): boolean => id === 'S1';
