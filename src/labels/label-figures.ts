@@ -218,17 +218,22 @@ export function pairFigures(rows: readonly JudgedRow[], seed: number): PairFigur
   const clusters = countsByCluster(complete, 2, ({ bothRight }, counts) => {
     counts[bothRight ? 1 : 0] = (counts[bothRight ? 1 : 0] ?? 0) + 1;
   });
-  const sharing = ([other = 0, both = 0]: readonly number[]): number | null => share(both, both + other);
   return {
     ...tally,
     both_right_share: share(tally.both_right, tally.pairs),
-    interval:
-      exactAtEnd(
-        clusters.filter(([, both = 0]) => both > 0).length,
-        clusters.filter(([other = 0]) => other > 0).length,
-        TAIL,
-      ) ?? clusterBootstrap(clusters, sharing, seed).interval,
+    interval: intervalOfShare(clusters, seed),
   };
+}
+
+/**
+ * The 95 % interval of the share of hits, over clusters; `null` = undefined: one cluster with both.
+ * @param clusters misses and hits of each. @param seed of the resamples.
+ */
+export function intervalOfShare(clusters: readonly (readonly number[])[], seed: number): Interval | null {
+  const sharing = ([misses = 0, hits = 0]: readonly number[]): number | null => share(hits, hits + misses);
+  const withHit = clusters.filter(([, hits = 0]) => hits > 0).length;
+  const withMiss = clusters.filter(([misses = 0]) => misses > 0).length;
+  return exactAtEnd(withHit, withMiss, TAIL) ?? clusterBootstrap(clusters, sharing, seed).interval;
 }
 
 /** A part of the rows with its name: a set, a type of edit. */

@@ -1,8 +1,9 @@
 /** Figures of a judge that is asked the same labelled questions in another way, or again with another seed. */
 import { type AgreementTable, exactAgreement, meanDifference, PairCounter } from '../judgments/rater-agreement.ts';
 import { Moments } from '../runs/moments.ts';
+import type { Interval } from './cluster-bootstrap.ts';
 import { type JudgeDifference, judgeDifference, type TwiceJudgedRow } from './judge-difference.ts';
-import { labelFigures, type RowLabel, share } from './label-figures.ts';
+import { countsByCluster, intervalOfShare, labelFigures, type RowLabel, share } from './label-figures.ts';
 import { type LabelKind, LEVELS } from './labelled-row.ts';
 
 /** Another way of asking compared with the measured one, over rows of one kind with both verdicts. */
@@ -13,6 +14,8 @@ export type WayFigures = {
   /** Shares of rows whose verdict is higher, and lower, than in the measured way. */
   readonly raised: number | null;
   readonly lowered: number | null;
+  /** Of the share of rows whose verdict is another: 95 %, over questions; `null` = undefined. */
+  readonly changed_interval: Interval | null;
   /** Mean level of this way minus that of the measured one. */
   readonly mean_difference: number | null;
   /** Rows: levels in the measured way; columns: levels in this one. */
@@ -33,11 +36,17 @@ export function wayFigures(kind: LabelKind, rows: readonly TwiceJudgedRow[], see
     if (second < first) moved.down++;
   }
   const { table } = pairs;
+  const both = rows.filter(({ first, second }) => first !== null && second !== null);
+  const clusters = countsByCluster(both, 2, ({ first, second }, counts) => {
+    const at = first === second ? 0 : 1;
+    counts[at] = (counts[at] ?? 0) + 1;
+  });
   return {
     rows: moved.rows,
     same: exactAgreement(table),
     raised: share(moved.up, moved.rows),
     lowered: share(moved.down, moved.rows),
+    changed_interval: intervalOfShare(clusters, seed),
     mean_difference: meanDifference(table),
     table,
     accuracy: judgeDifference(rows, seed),

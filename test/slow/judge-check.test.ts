@@ -55,15 +55,23 @@ describe('the lexical judge', () => {
     expect(rows[1]).toMatch(/^joint +- +- +- +- +0\.0% +17 +- +\d/);
     expect(rows[2]).toMatch(/^one by one +140 +\d+\.\d% +0\.\d\d +[+-]\d\.\d\d +0\.0% +140 /);
     expect(rows[3]).toMatch(/^order reversed +140 +100\.0% +1\.00 +0\.00 +0\.0% +17 /);
-    expect(rows[4]).toMatch(/^again +deterministic: no sampling$/);
+    expect(rows[4]).toMatch(/^order shuffled +140 +99\.3% +1\.00 +\+0\.01 +0\.0% +17 /);
+    expect(rows[5]).toMatch(/^again +deterministic: no sampling$/);
+    expect(tablesOf(ended.stdout).get('Criteria: verdicts that another order changes')).toEqual([
+      'criteria  verdicts  flipped  95 % interval',
+      'all            140     0.7%    0.0% - 2.1%',
+      'positive        54     0.0%   0.0% - 19.5%',
+      'negative        35     0.0%   0.0% - 19.5%',
+      'static          51     2.0%    0.0% - 5.9%',
+    ]);
     expect(ended.stdout).toMatch(
       /^one by one: changes \d+\.\d% of verdicts, scores [+-]\d\.\d\d on average; 8\.2x the calls$/m,
     );
     expect(ended.stdout).toMatch(/^order: reversing it changes no verdict$/m);
     expect(ended.stdout).toMatch(/^again: the judge is deterministic/m);
-    expect(ended.stdout).toMatch(/^failures: none in 174 questions$/m);
+    expect(ended.stdout).toMatch(/^failures: none in 191 questions$/m);
     expect(ended.stderr).toContain('is no model');
-    expect(ended.stderr).toContain('19 rollouts · 2 without an answer · 174 judge calls');
+    expect(ended.stderr).toContain('19 rollouts · 2 without an answer · 191 judge calls');
   });
 
   test('gives the same report each time, also with several rows at the same time', async () => {
@@ -302,6 +310,16 @@ describe('a model server', () => {
               ],
             },
             per_criterion: { calls: 8, verdicts_compared: 8, exact_agreement: 0.25, mean_difference: 0.75, kappa: 0 },
+            // One of the two orders begins with another criterion: it rises, and the one that was first falls.
+            shuffled: {
+              calls: 2,
+              exact_agreement: 0.75,
+              flips: [
+                { criteria: 'all', verdicts: 8, flipped: 2, share: 0.25 },
+                { criteria: 'positive', verdicts: 2, flipped: 1, share: 0.5 },
+                { criteria: 'static', verdicts: 6, flipped: 1 },
+              ],
+            },
             replicates: [{ calls: 2, exact_agreement: 0.75, mean_difference: -0.25 }],
           },
         },
@@ -310,8 +328,9 @@ describe('a model server', () => {
     expect(Object(report)['readings']).toEqual([
       'one by one: changes 75.0% of verdicts, scores +0.75 on average; 4.0x the calls, 4.0x the prompt tokens',
       'order: reversing it changes 50.0% of verdicts, scores 0.00 on average',
+      'order: shuffling it changes 25.0% of verdicts, scores 0.00 on average',
       'again 1: another seed changes 25.0% of verdicts, scores -0.25 on average',
-      'failures: none in 14 questions',
+      'failures: none in 16 questions',
     ]);
     expect(new Set(asked.map(({ seed }) => seed))).toEqual(new Set([0, 2]));
   });
@@ -335,7 +354,8 @@ describe('a model server', () => {
     expect(criteria[1]).toMatch(/^joint +- +- +- +- +50\.0% +3 +330 /);
     expect(criteria[2]).toMatch(/^one by one +4\/8 +25\.0% +0\.00 +\+0\.75 +50\.0% +12 +1,320 /);
     expect(criteria[3]).toMatch(/^order reversed +4\/8 +50\.0% +-0\.\d\d +0\.00 +50\.0% +3 +330 /);
-    expect(criteria).toHaveLength(4);
+    expect(criteria[4]).toMatch(/^order shuffled +4\/8 .* 50\.0% +3 +330 /);
+    expect(criteria).toHaveLength(5);
     expect(tables.get('Claims by label and verdict')).toEqual([
       'rows  label        full  partial  none  failed',
       'all   supported       1        0     0       1',
@@ -345,7 +365,7 @@ describe('a model server', () => {
       /^all +3 +- +- +100\.0% +- +100\.0% +- +66\.7%$/,
     );
     expect(ended.stdout).toContain(
-      'failures: 8 of 15 questions got no verdict and are left out of all figures: 7 judge_reply_invalid, 1 judge_refusal',
+      'failures: 9 of 17 questions got no verdict and are left out of all figures: 8 judge_reply_invalid, 1 judge_refusal',
     );
     expect(ended.stdout).toContain('changes 50.0% of verdicts, scores 0.00 on average; 4 of 8 not comparable');
   });

@@ -1,13 +1,15 @@
 /**
- * Judges the criteria of a rollout in several ways: jointly as a deployment does, jointly in reversed order, one by
- * one, and jointly again. The request is fitted to the judge once, so that all ways see the same sources.
+ * Judges the criteria of a rollout in several ways: jointly as a deployment does, jointly in reversed and in random
+ * order, one by one, and jointly again. The request is fitted to the judge once, so that all ways see the same sources.
  */
+import { createHash } from 'node:crypto';
 import { refiner } from '../../../src/families/refiner/family.ts';
 import { planRefiner, type RefinerPlan } from '../../../src/families/refiner/plan.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import type { CriterionScore, RubricRequest } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { rubricCalls } from '../../../src/judgments/kinds/rubric/rubric-calls.ts';
 import { type AgreementTable, PairCounter } from '../../../src/judgments/rater-agreement.ts';
+import { type CriterionKind, FlipCounter, type OrderFlips, shuffledOrder } from '../../../src/labels/order-flips.ts';
 import { requestedRollout, type ScoreRequest } from '../../../src/wire/score.ts';
 import { type LineProblem, lineProblem } from '../../shared/rows.ts';
 import { type CheckedJudge, isDeterministic } from './judges.ts';
@@ -36,6 +38,8 @@ export type CriteriaReport = {
   /** `null` = not asked for. */
   readonly batched: ComparisonReport | null;
   readonly reversed: ComparisonReport;
+  /** In a random order, another for each answer. */
+  readonly shuffled: ComparisonReport & { readonly flips: readonly OrderFlips[] };
   /** One report per repetition of the joint call; empty for a deterministic judge. */
   readonly replicates: readonly ComparisonReport[];
 };
@@ -55,8 +59,15 @@ class Comparison {
     this.#method = method;
   }
 
-  /** Judges the request this way. @returns the number of verdicts. */
-  async judge(request: RubricRequest, joint: Scores): Promise<number> {
+  /**
+   * Judges the request this way. @returns the number of verdicts.
+   * @param onPair is told of each criterion with both verdicts.
+   */
+  async judge(
+    request: RubricRequest,
+    joint: Scores,
+    onPair: (position: number, isSame: boolean) => void = () => undefined,
+  ): Promise<number> {
     const other = await this.#method(this.#judge, request);
     this.#asked += request.criteria.length;
     for (const [key, second] of other) {
@@ -64,6 +75,7 @@ class Comparison {
       if (first === undefined) continue;
       this.#pairs.add(first, second);
       this.#compared++;
+      onPair(key, first === second);
     }
     return other.size;
   }
@@ -87,15 +99,23 @@ export class CriteriaCheck {
   readonly #perCriterion: Comparison;
   readonly #batched: Comparison | null;
   readonly #reversed: Comparison;
+  readonly #shuffled: Comparison;
+  readonly #flips = new FlipCounter();
+  readonly #seed: number;
   readonly #replicates: readonly Comparison[];
 
-  /** @param replicates how many times the joint request is repeated; a deterministic judge gets no repetition. */
-  constructor(judge: CheckedJudge, replicates: number) {
+  /**
+   * @param replicates how many times the joint request is repeated; a deterministic judge gets no repetition.
+   * @param seed of the random orders and of the intervals.
+   */
+  constructor(judge: CheckedJudge, { replicates, seed }: { readonly replicates: number; readonly seed: number }) {
+    this.#seed = seed;
     this.#template = judge.template;
     this.#joint = judge.measured(0);
     this.#perCriterion = new Comparison(judge.measured(0), scoresOneByOne);
     this.#batched = judge.batch === null ? null : new Comparison(judge.measured(0), scoresInBatches(judge.batch));
     this.#reversed = new Comparison(judge.measured(0), scoresReversed);
+    this.#shuffled = new Comparison(judge.measured(0), scoresShuffled(seed));
     const again = isDeterministic(judge) ? 0 : replicates;
     this.#replicates = Array.from(
       { length: again },
@@ -119,16 +139,16 @@ export class CriteriaCheck {
     const { judge_options: options } = named;
     const { asking } = whole.request;
     const put = options === undefined ? whole.request : { ...whole.request, asking: { ...options, ...asking } };
-    return this.#judge(put, citedBy(planned.value));
+    return this.#judge(put, planned.value);
   }
 
-  async #judge(whole: RubricRequest, cited: ReadonlySet<number>): Promise<CriteriaRow> {
+  async #judge(whole: RubricRequest, plan: RefinerPlan): Promise<CriteriaRow> {
     const criteria = whole.criteria.length;
     // A single criterion gives the same request jointly, one by one and reversed, so only the repetitions are compared.
     const batched = this.#batched === null ? [] : [this.#batched];
-    const split = criteria < 2 ? [] : [this.#perCriterion, ...batched, this.#reversed];
+    const split = criteria < 2 ? [] : [this.#perCriterion, ...batched, this.#reversed, this.#shuffled];
     const comparisons = [...split, ...this.#replicates];
-    const fitted = this.#joint.fit(whole, cited);
+    const fitted = this.#joint.fit(whole, citedBy(plan));
     if (!fitted.ok) {
       this.#joint.fail(fitted.failure.reason);
       for (const comparison of comparisons) comparison.addMissing(criteria);
@@ -139,7 +159,13 @@ export class CriteriaCheck {
     const joint = await scoresJointly(this.#joint, request);
     let verdicts = joint.size;
     // The comparisons run one after the other, because a row has one call in progress.
-    for (const comparison of comparisons) verdicts += await comparison.judge(request, joint);
+    const kinds = plan.criteria.map(kindOfCriterion);
+    for (const comparison of comparisons) {
+      verdicts += await comparison.judge(request, joint, (position, isSame) => {
+        const kind = kinds[position];
+        if (comparison === this.#shuffled && kind !== undefined) this.#flips.add(plan.question, kind, !isSame);
+      });
+    }
     return { kind: 'judged', cut: cuts.length > 0, anyVerdict: verdicts > 0 };
   }
 
@@ -149,6 +175,7 @@ export class CriteriaCheck {
       per_criterion: this.#perCriterion.report,
       batched: this.#batched?.report ?? null,
       reversed: this.#reversed.report,
+      shuffled: { ...this.#shuffled.report, flips: this.#flips.figures(this.#seed) },
       replicates: this.#replicates.map(({ report }) => report),
     };
   }
@@ -156,6 +183,10 @@ export class CriteriaCheck {
 
 function citedBy({ parsed }: RefinerPlan): ReadonlySet<number> {
   return new Set(parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => (source === null ? [] : [source]))));
+}
+
+function kindOfCriterion({ origin, polarity }: RefinerPlan['criteria'][number]): CriterionKind {
+  return origin === 'static' ? 'static' : polarity;
 }
 
 /** The score of each criterion by the criterion's index. A criterion without a verdict has no entry. */
@@ -193,7 +224,23 @@ export function scoresInBatches(size: number): JudgingMethod {
 
 /** All criteria in one call, in reversed order. */
 export async function scoresReversed(judge: MeasuredJudge, request: RubricRequest): Promise<Scores> {
-  const reversed = { ...request, criteria: request.criteria.toReversed() };
-  const last = request.criteria.length - 1;
-  return new Map([...(await scoresJointly(judge, reversed))].map(([position, score]) => [last - position, score]));
+  return scoresInOrder(judge, request, [...request.criteria.keys()].reverse());
+}
+
+/** All criteria in one call, in a random order that the seed and the answer decide, whatever row comes first. */
+export function scoresShuffled(seed: number): JudgingMethod {
+  return (judge, request) => {
+    const { question, answer, criteria } = request;
+    const digest = createHash('sha256')
+      .update(JSON.stringify([seed, question, answer]))
+      .digest();
+    return scoresInOrder(judge, request, shuffledOrder(criteria.length, digest.readInt32LE()));
+  };
+}
+
+/** @param order the index of each criterion, in the order in which the call asks about them. */
+async function scoresInOrder(judge: MeasuredJudge, request: RubricRequest, order: readonly number[]): Promise<Scores> {
+  const criteria = order.flatMap((from) => request.criteria[from] ?? []);
+  const scores = await scoresJointly(judge, { ...request, criteria });
+  return new Map([...scores].map(([position, score]) => [order[position] ?? -1, score]));
 }

@@ -36,11 +36,19 @@ export function readingsOf(report: CheckReport): string[] {
   ];
 }
 
-function criteriaReadings({ joint, per_criterion, batched, reversed, replicates }: CriteriaFigures): string[] {
+function criteriaReadings({
+  joint,
+  per_criterion,
+  batched,
+  reversed,
+  shuffled,
+  replicates,
+}: CriteriaFigures): string[] {
   const readings = [
     `one by one: ${changes(per_criterion)}${costAgainst(joint, per_criterion)}`,
     ...(batched === null ? [] : [`in batches: ${changes(batched)}${costAgainst(joint, batched)}`]),
     `order: reversing it ${changes(reversed)}`,
+    `order: shuffling it ${changes(shuffled)}`,
   ];
   if (replicates === 'deterministic') {
     return [...readings, 'again: the judge is deterministic; judging again gives the same verdicts'];
@@ -147,11 +155,12 @@ function kindReadings({ kind, parts: [all], pairs: [pairs], ways }: KindFigures)
     ...(all.kappa === null || all.ac1 === null
       ? []
       : [`${rows}: agreement beyond chance, kappa ${kappaText(all.kappa)}, AC1 ${kappaText(all.ac1)}`]),
-    ...ways.flatMap(({ way, same, mean_difference }) =>
+    ...ways.flatMap(({ way, same, changed_interval, mean_difference }) =>
       same === null || same === 1
         ? []
         : [
-            `${rows}: ${WAY_TEXTS[way]} changes ${percentText(1 - same)} of verdicts, ${differenceText(mean_difference)} on average`,
+            `${rows}: ${WAY_TEXTS[way]} changes ${percentText(1 - same)} (${intervalText(changed_interval)}) of ` +
+              `verdicts, ${differenceText(mean_difference)} on average`,
           ],
     ),
   ];

@@ -17,6 +17,7 @@ import {
   differenceRow,
   FLIP_COLUMNS,
   flipRows,
+  intervalText,
   KIND_TEXTS,
   PAIR_COLUMNS,
   PART_COLUMNS,
@@ -82,6 +83,9 @@ async function printTables(report: CheckReport, output: TableOutput): Promise<vo
   await print('Criteria: each way of judging compared with the joint one', CRITERIA_COLUMNS, ({ criteria }) =>
     criteria === null ? [] : criteriaRows(criteria),
   );
+  await print('Criteria: verdicts that another order changes', ORDER_COLUMNS, ({ criteria }) =>
+    criteria === null ? [] : orderRows(criteria),
+  );
   for (const kind of kindsOf(judges)) {
     const figures = ({ labelled }: JudgeReport): KindFigures[] =>
       labelled?.kinds.filter((one) => one.kind === kind) ?? [];
@@ -142,12 +146,13 @@ const CRITERIA_COLUMNS: readonly Column[] = [
   right('latency', 12),
 ];
 
-function criteriaRows({ joint, per_criterion, batched, reversed, replicates }: CriteriaFigures): TableRow[] {
+function criteriaRows({ joint, per_criterion, batched, reversed, shuffled, replicates }: CriteriaFigures): TableRow[] {
   return [
     { cells: [{ text: 'joint' }, ...dashes(4), ...costCells(joint)] },
     comparisonRow('one by one', per_criterion),
     ...(batched === null ? [] : [comparisonRow('in batches', batched)]),
     comparisonRow('order reversed', reversed),
+    comparisonRow('order shuffled', shuffled),
     ...(replicates === 'deterministic'
       ? [{ cells: [{ text: 'again' }], spread: { text: 'deterministic: no sampling', colour: 'dim' as const } }]
       : replicates.map((one, position) => comparisonRow(`again ${position + 1}`, one))),
@@ -166,6 +171,19 @@ function comparisonRow(name: string, figures: ComparisonFigures): TableRow {
       ...costCells(figures),
     ],
   };
+}
+
+const ORDER_COLUMNS: readonly Column[] = [
+  { title: 'criteria', align: 'left', most: 14 },
+  right('verdicts', 8),
+  right('flipped', 7),
+  right('95 % interval', 15),
+];
+
+function orderRows({ shuffled }: CriteriaFigures): TableRow[] {
+  return shuffled.flips.map(({ criteria, verdicts, share, interval }) => ({
+    cells: [criteria, `${verdicts}`, percentText(share), intervalText(interval)].map((text) => ({ text })),
+  }));
 }
 
 function dashes(count: number): Cell[] {

@@ -20,6 +20,7 @@ import {
 } from '../../../src/labels/label-figures.ts';
 import { WAYS, type Way } from '../../../src/labels/label-probes.ts';
 import { LABEL_KINDS, type LabelKind } from '../../../src/labels/labelled-row.ts';
+import type { OrderFlips } from '../../../src/labels/order-flips.ts';
 import { type ThresholdFigures, thresholdFigures } from '../../../src/labels/threshold-figures.ts';
 import {
   type ReplicateFigures,
@@ -60,6 +61,8 @@ export type CriteriaFigures = {
   readonly per_criterion: ComparisonFigures;
   readonly batched: ComparisonFigures | null;
   readonly reversed: ComparisonFigures;
+  /** `flips`: the verdicts that differ from the joint ones, of all criteria and of each kind. */
+  readonly shuffled: ComparisonFigures & { readonly flips: readonly OrderFlips[] };
   readonly replicates: readonly ComparisonFigures[] | 'deterministic';
 };
 
@@ -177,7 +180,9 @@ export function judgingReportsOf({ judges }: CheckReport): readonly JudgingRepor
     const batched = criteria === null || criteria.batched === null ? [] : [criteria.batched];
     const { judging } = labelled ?? { judging: null };
     return [
-      ...(criteria === null ? [] : [criteria.joint, criteria.per_criterion, ...batched, criteria.reversed, ...again]),
+      ...(criteria === null
+        ? []
+        : [criteria.joint, criteria.per_criterion, ...batched, criteria.reversed, criteria.shuffled, ...again]),
       ...(judging === null ? [] : [judging.measured, ...Object.values(judging.ways), ...judging.again]),
     ];
   });
@@ -189,6 +194,7 @@ function criteriaFigures(report: CriteriaReport, deterministic: boolean): Criter
     per_criterion: comparisonFigures(report.per_criterion),
     batched: report.batched === null ? null : comparisonFigures(report.batched),
     reversed: comparisonFigures(report.reversed),
+    shuffled: { ...comparisonFigures(report.shuffled), flips: report.shuffled.flips },
     replicates: deterministic ? 'deterministic' : report.replicates.map(comparisonFigures),
   };
 }

@@ -191,9 +191,9 @@ class JudgeUnderWay {
   readonly verdicts: RowVerdicts[] = [];
   #failedRows = 0;
 
-  constructor(judge: CheckedJudge, run: Pick<CheckRun, 'replicates' | 'quick'>) {
+  constructor(judge: CheckedJudge, run: Pick<CheckRun, 'replicates' | 'quick' | 'seed'>) {
     this.judge = judge;
-    this.criteria = new CriteriaCheck(judge, run.replicates);
+    this.criteria = new CriteriaCheck(judge, run);
     this.labelled = new LabelledCheck(judge, run);
   }
 

@@ -1,7 +1,12 @@
 /** All ways of judging ask the same question, verdicts belong to their criteria, and failures are in no figure. */
 
 import { describe, expect, test } from 'vitest';
-import { CriteriaCheck, scoresOneByOne, scoresReversed } from '../../../cli/commands/judge/criteria-check.ts';
+import {
+  CriteriaCheck,
+  scoresOneByOne,
+  scoresReversed,
+  scoresShuffled,
+} from '../../../cli/commands/judge/criteria-check.ts';
 import type { CheckedJudge } from '../../../cli/commands/judge/judges.ts';
 import { LabelledCheck } from '../../../cli/commands/judge/labelled-check.ts';
 import { CostMeter, MeasuredJudge } from '../../../cli/commands/judge/measured-judge.ts';
@@ -78,7 +83,7 @@ function underCheck(judge: Judge): CheckedJudge {
 
 async function reportWith(judge: Judge, replicates: number) {
   const checked = underCheck(judge);
-  const criteria = new CriteriaCheck(checked, replicates);
+  const criteria = new CriteriaCheck(checked, { replicates, seed: 0 });
   await criteria.check(REQUEST);
   const { judging } = new LabelledCheck(checked, { replicates, quick: false });
   const report = await reportOf({
@@ -96,7 +101,7 @@ async function reportWith(judge: Judge, replicates: number) {
 describe('requests', () => {
   test('verdicts are mapped back to their criteria', async () => {
     const judge = scoring((description) => (description === 'Names the year.' ? 2 : 0));
-    for (const way of [scoresOneByOne, scoresReversed]) {
+    for (const way of [scoresOneByOne, scoresReversed, scoresShuffled(0), scoresShuffled(1)]) {
       const scores = await way(measuredJudge(judge), joint());
       expect(Object.fromEntries(scores)).toEqual({ 0: 2, 1: 0, 2: 0, 3: 0, 4: 0 });
     }
@@ -117,6 +122,25 @@ describe('figures', () => {
     });
     expect(criteria?.replicates).toHaveLength(2);
     expect(criteria?.joint).toMatchObject({ questions: 1, failure_rate: 0, mean_latency_ms: 10 });
+  });
+
+  test('flips between orders are counted by kind of criterion', async () => {
+    const { report, criteria } = await reportWith(
+      scoring((_description, position) => (position % 2 === 0 ? 2 : 0)),
+      0,
+    );
+    const { flips, verdicts_compared, exact_agreement } = criteria?.shuffled ?? {};
+    const [all, ...kinds] = flips ?? [];
+    expect(verdicts_compared).toBe(5);
+    expect(all).toMatchObject({ criteria: 'all', verdicts: 5 });
+    expect(all?.share).toBe(1 - (exact_agreement ?? Number.NaN));
+    expect(kinds.map(({ criteria: kind, verdicts }) => [kind, verdicts])).toEqual([
+      ['positive', 2],
+      ['static', 3],
+    ]);
+    expect(kinds.reduce((sum, { flipped }) => sum + flipped, 0)).toBe(all?.flipped);
+    expect(all?.flipped).toBeGreaterThan(0);
+    expect(readingsOf(report).some((reading) => reading.startsWith('order: shuffling it change'))).toBe(true);
   });
 
   test('a judge with a single score has no kappa', async () => {
@@ -146,8 +170,9 @@ describe('figures', () => {
     expect(readingsOf(report)).toEqual([
       'one by one: could not be compared: no criterion got both verdicts',
       'order: reversing it could not be compared: no criterion got both verdicts',
+      'order: shuffling it could not be compared: no criterion got both verdicts',
       'again 1: another seed could not be compared: no criterion got both verdicts',
-      'failures: 3 of 8 questions got no verdict and are left out of all figures: 3 judgment_record_invalid',
+      'failures: 4 of 9 questions got no verdict and are left out of all figures: 4 judgment_record_invalid',
     ]);
   });
 });
