@@ -25,6 +25,11 @@ export type CallOptions = {
    * prefix cache then has it. Sent as `x-session-id`. Absent = none.
    */
   readonly session?: string;
+  /**
+   * Takes the log-probabilities of the tokens of a finished reply, as the server writes them (`logprobs.content` of
+   * OpenAI's chat API); empty = it gave none. A call with it asks the server for them. Absent = they are not asked for.
+   */
+  readonly onLogprobs?: (tokens: readonly unknown[]) => void;
 };
 
 export const UNLIMITED_CONNECTIONS: Connections = { enter: async () => () => undefined };

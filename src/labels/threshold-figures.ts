@@ -1,21 +1,22 @@
 /**
  * Chooses the threshold of a judge that gives probabilities: the one with the highest balanced accuracy on half of the
- * questions, with its figures on the other half, which did not choose it.
+ * questions, with its figures on the other half, which did not choose it. A classifier has a threshold of its own; a
+ * language model gives a verdict in words beside the probability.
  */
-import { type LabelFigures, labelFigures, type RowLabel } from './label-figures.ts';
+import { type JudgedRow, type LabelFigures, labelFigures, type RowLabel } from './label-figures.ts';
 import { LEVELS } from './labelled-row.ts';
 
 /** A labelled row with the judge's probability of the highest level, 0 to 1; `null` = it gave none. */
-export type ScoredRow = RowLabel & { readonly score: number | null };
+export type ScoredRow = JudgedRow & { readonly score: number | null };
 
 export type ThresholdFigures = {
-  /** The judge's own threshold. */
-  readonly used: number;
+  /** The judge's own threshold; `null` = it says its verdict in words. */
+  readonly used: number | null;
   /** In steps of 0.001. */
   readonly chosen: number;
   readonly fitted_on: Pick<LabelFigures, 'rows' | 'questions' | 'balanced_accuracy'>;
   readonly tried_on: Pick<LabelFigures, 'rows' | 'questions' | 'balanced_accuracy' | 'interval'>;
-  /** Of the judge's own threshold, on the rows of `tried_on`. */
+  /** Of the judge's own threshold or words, on the rows of `tried_on`. */
   readonly balanced_accuracy_used: number | null;
   /** Expected calibration error of the probabilities on all rows, 0 to 1, in ten bins of equal width. */
   readonly calibration_error: number;
@@ -27,16 +28,19 @@ const STEPS = 1_000;
  * @param rows of one kind, by clusters that count from 0: those with an even number choose, the others try.
  * @returns `null` if the rows that choose have only one label, or no row tries.
  */
-export function thresholdFigures(rows: readonly ScoredRow[], used: number, seed: number): ThresholdFigures | null {
+export function thresholdFigures(
+  rows: readonly ScoredRow[],
+  used: number | null,
+  seed: number,
+): ThresholdFigures | null {
   const scored = rows.flatMap((row) => (row.score === null ? [] : [{ ...row, score: row.score }]));
   const [fitted, tried] = [0, 1].map((half) => scored.filter(({ cluster }) => cluster % 2 === half));
   const steps = fitted === undefined ? null : bestSteps(fitted);
   if (fitted === undefined || tried === undefined || steps === null || tried.length === 0) return null;
   const chosen = Math.ceil((steps.first + steps.last) / 2) / STEPS;
-  const at = (part: readonly (RowLabel & { readonly score: number })[], threshold: number): LabelFigures => {
-    const judged = part.map((row) => ({ ...row, verdict: row.score >= threshold ? highest(row) : 0 }));
-    return labelFigures('claim', judged, seed);
-  };
+  const figures = (part: readonly JudgedRow[]): LabelFigures => labelFigures(part[0]?.kind ?? 'claim', part, seed);
+  const at = (part: readonly (RowLabel & { readonly score: number })[], threshold: number): LabelFigures =>
+    figures(part.map((row) => ({ ...row, verdict: row.score >= threshold ? highest(row) : 0 })));
   const [fit, test] = [at(fitted, chosen), at(tried, chosen)];
   return {
     used,
@@ -46,7 +50,7 @@ export function thresholdFigures(rows: readonly ScoredRow[], used: number, seed:
       ...{ rows: test.rows, questions: test.questions, balanced_accuracy: test.balanced_accuracy },
       interval: test.interval,
     },
-    balanced_accuracy_used: at(tried, used).balanced_accuracy,
+    balanced_accuracy_used: (used === null ? figures(tried) : at(tried, used)).balanced_accuracy,
     calibration_error: calibrationError(scored),
   };
 }

@@ -203,6 +203,8 @@ const askedSchema = z.looseObject({
   model: z.string(),
   seed: z.number(),
   temperature: z.number(),
+  logprobs: z.boolean().optional(),
+  top_logprobs: z.number().optional(),
   messages: z.array(z.object({ content: z.string() })),
   response_format: z.object({
     json_schema: z.object({ schema: z.object({ properties: z.record(z.string(), z.unknown()) }) }),
@@ -231,8 +233,30 @@ function replyTo({ seed, messages, response_format }: Asked): { readonly content
   return { content: JSON.stringify(Object.fromEntries(entries)), finish: 'stop' };
 }
 
+/**
+ * The tokens of a reply with their log-probabilities, as vLLM writes them. A claim that says P=0.7 has `full` with that
+ * probability, and `none` with the rest.
+ */
+function logprobsOf(content: string, { messages }: Asked): object {
+  const share = Number(/P=(0\.\d+)/.exec(messages.map((one) => one.content).join('\n'))?.[1] ?? 1);
+  const listed = (token: string, probability: number): object => ({
+    token,
+    logprob: probability === 0 ? -9999 : Math.log(probability),
+    bytes: [...Buffer.from(token)],
+  });
+  const tokens = content.match(/[a-z]+|[^a-z]/g) ?? [];
+  return {
+    content: tokens.map((token) => ({
+      ...listed(token, token === 'full' ? share : 1),
+      top_logprobs: token === 'full' ? [listed('full', share), listed('none', 1 - share), listed('The', 1e-4)] : [],
+    })),
+  };
+}
+
 describe('a model server', () => {
   let server: Server;
+  /** What the server does if it is asked for log-probabilities. */
+  let logprobs: 'given' | 'ignored' | 'refused' = 'given';
   let url: string;
   let asked: Asked[] = [];
   let listed: object = {};
@@ -247,10 +271,16 @@ describe('a model server', () => {
     if (request.url === '/v1/models') return send(200, { data: [{ id: 'judge', ...listed }] });
     const parsed = askedSchema.parse(JSON.parse(body));
     asked.push(parsed);
+    const areAsked = parsed.logprobs === true && parsed.top_logprobs === 20;
+    if (areAsked && logprobs === 'refused') {
+      const message = 'logprobs are not supported with this model';
+      return send(400, { error: { message, type: 'invalid_request_error', param: null, code: null } });
+    }
     const { content, finish } = replyTo(parsed);
+    const given = areAsked && logprobs === 'given' ? { logprobs: logprobsOf(content, parsed) } : {};
     send(200, {
       model: parsed.model,
-      choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: finish }],
+      choices: [{ index: 0, message: { role: 'assistant', content }, ...given, finish_reason: finish }],
       usage: { prompt_tokens: 100, completion_tokens: 10 },
     });
   }
@@ -333,6 +363,46 @@ describe('a model server', () => {
       'failures: none in 16 questions',
     ]);
     expect(new Set(asked.map(({ seed }) => seed))).toEqual(new Set([0, 2]));
+  });
+
+  test('log-probabilities: calibration error and threshold, or that the server reports none', async () => {
+    // Supported claims have 0.9, the others 0.6, although the judge calls all of them full: a threshold parts them.
+    const rows = Array.from({ length: 12 }, (_, n) => [
+      { ...claim('s', 'supported', `P=0.9 ${n}`), evidence: `${COPIED} ${n}` },
+      { ...claim('s', 'unsupported', `P=0.6 ${n}`), evidence: `${COPIED} ${n}` },
+    ]).flat();
+    const path = await fileOf('probable.jsonl', rows);
+    const calibrationOf = async (...flags: readonly string[]): Promise<unknown> => {
+      const ended = await check(path, '--quick', '--json', ...flags);
+      expect(ended.code).toBe(0);
+      const [report] = z
+        .array(z.object({ judges: z.array(z.object({ labelled: z.object({ kinds: z.array(z.looseObject({})) }) })) }))
+        .parse(jsonLines(ended.stdout));
+      return report?.judges[0]?.labelled.kinds[0]?.['calibration'];
+    };
+    expect(await calibrationOf()).toBeNull();
+    expect(asked.every((one) => one.logprobs === undefined)).toBe(true);
+    logprobs = 'given';
+    expect(await calibrationOf('--logprobs')).toMatchObject({
+      ...{ used: null, chosen: 0.751, scored: 24, balanced_accuracy_used: 0.5 },
+      tried_on: { rows: 12, questions: 6, balanced_accuracy: 1 },
+      // Each half of the rows is 0.1 and 0.6 away from its labels.
+      calibration_error: expect.closeTo(0.35, 6),
+    });
+    logprobs = 'ignored';
+    expect(await calibrationOf('--logprobs')).toBe('not reported');
+    logprobs = 'refused';
+    asked = [];
+    expect(await calibrationOf('--logprobs', '--concurrency', '1')).toBe('not reported');
+    expect(asked.filter((one) => one.logprobs === true)).toHaveLength(1);
+    const text = await check(path, '--quick', '--logprobs');
+    expect(text.stdout).toMatch(/^probabilities of judge, claims: not reported by the server$/m);
+    logprobs = 'given';
+    const shown = await check(path, '--quick', '--logprobs');
+    expect(shown.stdout).toMatch(/^probabilities of judge, claims: calibration error 0\.350, in 24 of 24 rows$/m);
+    expect(shown.stdout).toMatch(
+      /^threshold of judge, claims: 0\.751, chosen on 6 questions; on the other 6, .*words$/m,
+    );
   });
 
   test('a question without a verdict is counted as a failure and left out of the other figures', async () => {

@@ -22,7 +22,7 @@ import {
   servedClassifier,
   servedModel,
 } from '../../shared/model-server.ts';
-import { CostMeter, MeasuredJudge, metered, resampled } from './measured-judge.ts';
+import { CostMeter, MeasuredJudge, metered, resampled, withoutRefusedLogprobs } from './measured-judge.ts';
 
 /** How criteria are judged: all of a rollout in one call, each in a call of its own, or some in each call. */
 export const JUDGINGS = ['per_criterion', 'joint', 'batched'] as const;
@@ -48,6 +48,8 @@ export type CheckedJudge = CriteriaAsking & {
   readonly context_tokens: number | null;
   /** The threshold of a judge that gives probabilities; absent = it gives none. */
   readonly threshold?: number;
+  /** Whether the judge is asked for log-probabilities; absent = it is no language model, or they are not wanted. */
+  readonly logprobs?: boolean;
   /** Default number of rows at the same time. A row has one call in progress. */
   readonly concurrency: number;
   /** Lines for standard error before the first row. */
@@ -128,9 +130,10 @@ export type ServerOptions = CriteriaAsking &
 
 /**
  * Checks that the server has the model.
+ * @param logprobs whether to ask for log-probabilities.
  * @throws UsageError for a wrong URL, RunError if the server refuses or lacks the model.
  */
-export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJudge> {
+export async function serverUnderCheck(flags: ServerOptions, logprobs: boolean): Promise<CheckedJudge> {
   const config = await servedModel(flags, 'judge');
   const { model } = config;
   const chat = createVllmBackend(config, publicTransport, () => Date.now());
@@ -138,13 +141,13 @@ export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJud
   const asking = { ...(template === null ? {} : { template }), ...(temperature === null ? {} : { temperature }) };
   return {
     name: flags.name ?? nameOf(model, flags),
-    ...{ judging, batch, template },
+    ...{ judging, batch, template, logprobs },
     identity: modelJudgeIdentity(model, 'rubric', dialect, asking, refuses),
     context_tokens: config.context_tokens,
     concurrency: MODEL_CALLS,
     notices: [`Judge: ${model} at ${config.base_url}, context of ${config.context_tokens} tokens`],
     ...created((replicate, meter) => {
-      const routes = [metered(resampled(chat, replicate, temperature), meter)];
+      const routes = [withoutRefusedLogprobs(metered(resampled(chat, replicate, temperature), meter))];
       return createModelJudge(createRouter({ name: 'judge', routes, clock: CLOCK }), CLOCK.now);
     }),
   };

@@ -3,11 +3,13 @@
  * seeds. Keeps the verdicts; src/labels/ computes the figures.
  */
 import { createHash } from 'node:crypto';
+import type { CallOptions } from '../../../src/judgments/connections.ts';
 import type { Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import { rubricCalls } from '../../../src/judgments/kinds/rubric/rubric-calls.ts';
 import { type Way, type WayOfAsking, waysOfAsking } from '../../../src/labels/label-probes.ts';
 import { labelRequest, levelOfVerdict } from '../../../src/labels/label-request.ts';
 import type { LabelledRow } from '../../../src/labels/labelled-row.ts';
+import { verdictProbability } from '../../../src/labels/verdict-probability.ts';
 import type { CheckedJudge } from './judges.ts';
 import { isDeterministic } from './judges.ts';
 import type { JudgingReport, MeasuredJudge } from './measured-judge.ts';
@@ -15,7 +17,10 @@ import type { JudgingReport, MeasuredJudge } from './measured-judge.ts';
 /** The levels of one row's verdicts; `null` = the judge gave none. */
 export type RowVerdicts = {
   readonly verdict: number | null;
-  /** The probability that a classifier gives a claim; `null` = there is none. */
+  /**
+   * The probability of the highest level: what a classifier gives a claim, or the log-probabilities of a language model
+   * say; `null` = there is none.
+   */
   readonly score: number | null;
   /** The tier of a cascade that decided a claim; `null` = there is none. */
   readonly tier: number | null;
@@ -67,7 +72,12 @@ export class LabelledCheck {
       usual.kind === 'rubric' && template !== null ? rubricCalls(usual, { judging: 'joint', template }) : [];
     const request = call?.request ?? usual;
     const { measured, others } = waysOfAsking(row, request, this.#judge);
-    const { verdict, verdicts: given, cut } = await this.#ask(this.#measured, row, measured, cited);
+    let tokens: readonly unknown[] = [];
+    const keep = (reply: readonly unknown[]): void => {
+      tokens = reply;
+    };
+    const onLogprobs = this.#judge.logprobs === true ? keep : undefined;
+    const { verdict, verdicts: given, cut } = await this.#ask(this.#measured, row, measured, cited, onLogprobs);
     for (const { support, quote, score } of given?.kind === 'citations' ? given.claims : []) {
       // A classifier, which gives a score, quotes nothing.
       if (support === 0 || score !== undefined) continue;
@@ -84,7 +94,9 @@ export class LabelledCheck {
     const again: (number | null)[] = [];
     for (const judge of this.#again) again.push((await this.#ask(judge, row, measured, cited)).verdict);
     const [claim] = given?.kind === 'citations' ? given.claims : [];
-    const verdicts = { verdict, score: claim?.score ?? null, tier: claim?.tier ?? null, ways, again };
+    const score =
+      claim?.score ?? (verdict === null ? null : verdictProbability(row.asked.kind, tokens, measured.position));
+    const verdicts = { verdict, score, tier: claim?.tier ?? null, ways, again };
     const anyVerdict = [verdict, ...Object.values(ways), ...again].some((level) => level !== null);
     return { cut, anyVerdict, verdicts };
   }
@@ -94,13 +106,14 @@ export class LabelledCheck {
     row: LabelledRow,
     { request, position }: WayOfAsking,
     cited: ReadonlySet<number>,
+    onLogprobs?: CallOptions['onLogprobs'],
   ): Promise<{ readonly verdict: number | null; readonly verdicts: Verdicts | null; readonly cut: boolean }> {
     const fitted = judge.fit(request, cited);
     if (!fitted.ok) {
       judge.fail(fitted.failure.reason);
       return { verdict: null, verdicts: null, cut: false };
     }
-    const verdicts = await judge.ask(fitted.request);
+    const verdicts = await judge.ask(fitted.request, onLogprobs);
     const verdict = verdicts === null ? null : levelOfVerdict(row, verdicts, position);
     return { verdict, verdicts, cut: fitted.cuts.length > 0 };
   }

@@ -4,6 +4,7 @@
  */
 import { DEFAULT_TIMEOUT_S } from '../../../service/desk/call-limits.ts';
 import type { ChatBackend } from '../../../src/judgments/chat-backend.ts';
+import type { CallOptions } from '../../../src/judgments/connections.ts';
 import { type AskJudge, fitToJudge, type Judge, optionsRefused } from '../../../src/judgments/judge.ts';
 import { answersRequest, type JudgmentRequest, type Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
@@ -72,6 +73,25 @@ export function resampled(chat: ChatBackend, replicate: number, temperature: num
   };
 }
 
+/**
+ * A backend that is asked without log-probabilities from the first request on that the server refuses with them. Their
+ * taker is told nothing then.
+ */
+export function withoutRefusedLogprobs(chat: ChatBackend): ChatBackend {
+  let isRefused = false;
+  return {
+    ...chat,
+    async complete(request, { onLogprobs, ...options }) {
+      if (onLogprobs === undefined || isRefused) return chat.complete(request, options);
+      const outcome = await chat.complete(request, { ...options, onLogprobs });
+      if (outcome.ok || outcome.failure.reason !== 'judge_request_refused') return outcome;
+      const again = await chat.complete(request, options);
+      if (again.ok) isRefused = true;
+      return again;
+    },
+  };
+}
+
 /** Seeds of a model judge for one question: one for the first attempt, one for the retry. */
 const SEEDS_PER_QUESTION = 2;
 
@@ -112,10 +132,14 @@ export class MeasuredJudge {
     return refused === null ? fitToJudge(request, judge, cited) : { ok: false, failure: refused };
   }
 
-  /** The verdicts on a request; `null` if the judge gave none. */
-  async ask(request: JudgmentRequest): Promise<Verdicts | null> {
+  /**
+   * The verdicts on a request; `null` if the judge gave none.
+   * @param onLogprobs takes the log-probabilities of each reply, the last one of which was read.
+   */
+  async ask(request: JudgmentRequest, onLogprobs?: CallOptions['onLogprobs']): Promise<Verdicts | null> {
     const start = this.#elapsed();
-    const reply = await this.#judgeOf(request).judge(request, { deadline_ms: DEFAULT_TIMEOUT_S * 1000, ask });
+    const options = { deadline_ms: DEFAULT_TIMEOUT_S * 1000, ask, ...(onLogprobs === undefined ? {} : { onLogprobs }) };
+    const reply = await this.#judgeOf(request).judge(request, options);
     if (!reply.ok) {
       this.fail(reply.failure.reason);
       return null;

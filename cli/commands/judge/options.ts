@@ -109,6 +109,11 @@ export const judgeSyntax: CommandSyntax = {
       value: 'N',
       help: 'Also ask with N labelled criteria as examples in the template; their questions are left out.',
     },
+    {
+      name: 'logprobs',
+      kind: 'switch',
+      help: 'Ask language models for log-probabilities, and say how good they are on the labels.',
+    },
     { name: 'quick', kind: 'switch', help: 'Judge labelled rows once: no effects of order, padding or halo.' },
     { name: 'format', kind: 'text', value: ROW_FORMATS.join('|'), help: 'What the rows are (default auto).' },
     MAP_FLAG,

@@ -28,6 +28,7 @@ export function readingsOf(report: CheckReport): string[] {
         ]),
     ...report.judges.flatMap(quoteReading),
     ...report.judges.flatMap(thresholdReading),
+    ...report.judges.flatMap(calibrationReadings),
     ...report.judges.flatMap(cascadeReadings),
     ...report.differences.map(differenceReading),
     ...failureReading(judgingReportsOf(report)),
@@ -97,9 +98,26 @@ function thresholdReading({ name, labelled }: JudgeReport): string[] {
   return [
     `threshold of ${name}: ${chosen}, chosen on ${countOf(fitted_on.questions, 'question')}; on the other ` +
       `${tried_on.questions}, balanced accuracy ${bal(tried_on.balanced_accuracy)} (${intervalText(tried_on.interval)}) ` +
-      `with it, ${bal(balanced_accuracy_used)} with the judge's ${used}`,
+      `with it, ${bal(balanced_accuracy_used)} with the judge's ${used ?? 'words'}`,
     `calibration error of ${name}: ${calibration_error.toFixed(3)}, 0 if its probabilities are those of the labels`,
   ];
+}
+
+/** The probabilities of each language model that was asked for them, for each kind of rows. */
+function calibrationReadings({ name, labelled }: JudgeReport): string[] {
+  return (labelled?.kinds ?? []).flatMap(({ kind, calibration, parts: [all] }) => {
+    const { rows } = KIND_TEXTS[kind];
+    if (calibration === null) return [];
+    if (calibration === 'not reported') return [`probabilities of ${name}, ${rows}: not reported by the server`];
+    const { scored, calibration_error, chosen, fitted_on, tried_on, balanced_accuracy_used } = calibration;
+    return [
+      `probabilities of ${name}, ${rows}: calibration error ${calibration_error.toFixed(3)}, in ${scored} of ` +
+        countOf(all?.rows ?? scored, 'row'),
+      `threshold of ${name}, ${rows}: ${chosen}, chosen on ${countOf(fitted_on.questions, 'question')}; on the other ` +
+        `${tried_on.questions}, balanced accuracy ${percentText(tried_on.balanced_accuracy)} ` +
+        `(${intervalText(tried_on.interval)}) with it, ${percentText(balanced_accuracy_used)} in the judge's words`,
+    ];
+  });
 }
 
 /** The tiers of each cascade, and the calls that they save. */

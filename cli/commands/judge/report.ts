@@ -72,6 +72,9 @@ export type PartFigures = LabelFigures & {
   readonly name: string | null;
 };
 
+/** `scored`: rows with a probability. */
+export type CalibrationFigures = ThresholdFigures & { readonly scored: number };
+
 export type PairPartFigures = PairFigures & { readonly part: 'all' | 'edit'; readonly name: string | null };
 
 export type KindFigures = {
@@ -80,6 +83,11 @@ export type KindFigures = {
   readonly parts: readonly PartFigures[];
   /** Empty if no row belongs to a pair. */
   readonly pairs: readonly PairPartFigures[];
+  /**
+   * How good the probabilities are that a language model's tokens say, and the threshold that the rows choose. `not
+   * reported`: the server gave none. `null` = not asked for, or too few rows.
+   */
+  readonly calibration: CalibrationFigures | 'not reported' | null;
   /** Each way that was asked, compared with the measured one. */
   readonly ways: readonly (WayFigures & { readonly way: Way })[];
   /** `null` = nothing was judged again. */
@@ -159,6 +167,7 @@ export async function reportOf({ rows, stopped_early, seed, labelled, by }: Chec
               deterministic,
               seed,
               threshold: judge.threshold ?? null,
+              logprobs: judge.logprobs === true,
               tiers: judge.tiers ?? null,
             }),
     });
@@ -219,6 +228,8 @@ type Labelled = {
   readonly seed: number;
   /** The judge's own threshold; `null` = it gives no probabilities. */
   readonly threshold: number | null;
+  /** Whether the judge was asked for log-probabilities. */
+  readonly logprobs: boolean;
   /** The judges of a cascade. */
   readonly tiers: readonly string[] | null;
 };
@@ -233,6 +244,7 @@ async function labelledFigures({
   deterministic,
   seed,
   threshold,
+  logprobs,
   tiers,
 }: Labelled): Promise<LabelledFigures> {
   const rows = labelled.flatMap((row, position): Row[] => {
@@ -251,6 +263,7 @@ async function labelledFigures({
           kind,
           parts: partsOf(kind, own, seed),
           pairs: pairsOf(own, seed),
+          calibration: logprobs ? calibrationOf(own, seed) : null,
           ways: WAYS.flatMap((way) => wayOf(kind, way, own, seed)),
           again: deterministic ? ('deterministic' as const) : again === 0 ? null : againOf(kind, own, again + 1, seed),
         },
@@ -296,6 +309,13 @@ function pairsOf(rows: readonly Row[], seed: number): PairPartFigures[] {
       ...pairFigures(members, seed),
     })),
   ];
+}
+
+function calibrationOf(rows: readonly Row[], seed: number): KindFigures['calibration'] {
+  const scored = rows.filter(({ score }) => score !== null).length;
+  if (scored === 0) return rows.some(({ verdict }) => verdict !== null) ? 'not reported' : null;
+  const figures = thresholdFigures(rows, null, seed);
+  return figures === null ? null : { ...figures, scored };
 }
 
 function wayOf(kind: LabelKind, way: Way, rows: readonly Row[], seed: number): (WayFigures & { readonly way: Way })[] {

@@ -56,6 +56,7 @@ async function run(flags: Flags): Promise<number> {
   const settings = {
     replicates: flags.count('replicates', REPLICATES_RANGE) ?? DEFAULT_REPLICATES,
     quick: flags.isOn('quick'),
+    logprobs: flags.isOn('logprobs'),
     format: flags.choice('format', ROW_FORMATS) ?? 'auto',
     seed: flags.count('seed', SEED_RANGE) ?? 0,
     limit: flags.count('limit', LIMIT_RANGE),
@@ -70,7 +71,7 @@ async function run(flags: Flags): Promise<number> {
   const described = shots === null ? named : withShots(named, shots);
   const screen = new Screen(flags);
   const inputs = await openInputs();
-  const judges = await openJudges(described);
+  const judges = await openJudges(described, settings);
   for (const notice of new Set(judges.flatMap(({ notices }) => notices))) screen.message(notice, 'dim');
   const sizes = inputs.map(({ bytes }) => bytes);
   const bytes = sizes.every((size) => size !== null) ? sizes.reduce((sum, size) => sum + size, 0) : null;
@@ -123,10 +124,13 @@ function shippedFiles(): readonly string[] {
 }
 
 /** @throws UsageError for two judges of one name, RunError for a server without the model. */
-async function openJudges(described: readonly JudgeDescription[]): Promise<readonly CheckedJudge[]> {
+async function openJudges(
+  described: readonly JudgeDescription[],
+  { logprobs }: Pick<CheckRun, 'logprobs'>,
+): Promise<readonly CheckedJudge[]> {
   const judges: CheckedJudge[] = [];
   for (const one of described) {
-    const judge = await judgeUnderCheck(one);
+    const judge = await judgeUnderCheck(one, logprobs);
     if (judges.some(({ name }) => name === judge.name)) {
       throw new UsageError(`two judges are called "${judge.name}"`, 'Give them a "name" in the file of --compare.');
     }
@@ -135,17 +139,17 @@ async function openJudges(described: readonly JudgeDescription[]): Promise<reado
   return judges;
 }
 
-async function judgeUnderCheck(one: JudgeDescription): Promise<CheckedJudge> {
+async function judgeUnderCheck(one: JudgeDescription, logprobs: boolean): Promise<CheckedJudge> {
   switch (one.kind) {
     case 'lexical':
       return lexicalUnderCheck(one.name, one);
     case 'classifier':
       return classifierUnderCheck(one);
     case 'server':
-      return serverUnderCheck(one);
+      return serverUnderCheck(one, logprobs);
     case 'cascade': {
       const tiers: TierUnderCheck[] = [];
-      for (const { judge, band } of one.tiers) tiers.push({ judge: await judgeUnderCheck(judge), band });
+      for (const { judge, band } of one.tiers) tiers.push({ judge: await judgeUnderCheck(judge, false), band });
       return cascadeUnderCheck(one.name, tiers);
     }
   }
@@ -167,6 +171,8 @@ type CheckRun = {
   /** How many times each row is judged again. */
   readonly replicates: number;
   readonly quick: boolean;
+  /** Language models are asked for log-probabilities. */
+  readonly logprobs: boolean;
   readonly format: RowFormat;
   readonly seed: number;
   /** Maximum number of rows; `null` = all. */

@@ -63,6 +63,11 @@ const choiceSchema = z.object({
   message: partSchema.nullish(),
   finish_reason: z.string().nullish(),
   error: z.unknown().optional(),
+  // Only if they are asked for. Whoever asked reads the tokens.
+  logprobs: z
+    .object({ content: z.array(z.unknown()).nullish() })
+    .nullish()
+    .catch(null),
 });
 
 const chunkSchema = z.object({

@@ -32,6 +32,8 @@ type ExpectedModel = {
 export class ChatCompletionReader {
   readonly #expected: ExpectedModel;
   #text = '';
+  /** The log-probabilities of the tokens, if the request asked for them. */
+  readonly logprobs: unknown[] = [];
   /** Whether the model thought: the server may have taken the whole reply for thinking. */
   #reasoned = false;
   #refused = false;
@@ -68,7 +70,7 @@ export class ChatCompletionReader {
     }
     if (usage !== undefined && usage !== null) this.#usage = usage;
     if (repeatsChoice(chunk)) return contradictory('the backend sent the same choice twice');
-    for (const { index, delta, message, finish_reason } of choices) {
+    for (const { index, delta, message, finish_reason, logprobs } of choices) {
       // The request asks for one choice; others are ignored.
       if (typeof index === 'number' && index !== 0) continue;
       const part = delta ?? message;
@@ -78,6 +80,7 @@ export class ChatCompletionReader {
         return contradictory('the backend ended the reply for two different reasons');
       }
       if (part?.content) this.#text += part.content;
+      for (const token of logprobs?.content ?? []) this.logprobs.push(token);
       if (THINKING.some((field) => isFilled(part?.[field]))) this.#reasoned = true;
       if (isFilled(part?.['tool_calls']) || part?.['function_call']) this.#called = true;
       if (part?.refusal) this.#refused = true;

@@ -31,6 +31,14 @@ export function usageFields({ dialect = 'vllm', refuses = [] }: Speaking): objec
   return sent ? { stream_options: { include_usage: true } } : {};
 }
 
+/** Alternatives of each token: the most that OpenAI and vLLM give by default. */
+const TOP_LOGPROBS = 20;
+
+/** The fields that ask for log-probabilities. */
+export function logprobFields(areWanted: boolean): object {
+  return areWanted ? { logprobs: true, top_logprobs: TOP_LOGPROBS } : {};
+}
+
 /** The number of choices. Servers without `n` give one; they are asked for more only by the setting `native_n`. */
 export function choiceFields({ dialect = 'vllm' }: Speaking, n: number): object {
   return dialectRow(dialect).n || n > 1 ? { n } : {};

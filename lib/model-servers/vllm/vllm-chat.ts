@@ -21,7 +21,14 @@ import { mediaType, retryAfterSeconds, type Transport } from '../calls/transport
 import { interruptedReply, readChunkText } from '../dialects/completion-chunk.ts';
 import { ChatCompletionReader } from '../dialects/completion-reader.ts';
 import { errorInText, faultOfStatus } from '../dialects/error-reply.ts';
-import { choiceFields, modelFields, samplingFields, schemaFields, usageFields } from '../dialects/request-fields.ts';
+import {
+  choiceFields,
+  logprobFields,
+  modelFields,
+  samplingFields,
+  schemaFields,
+  usageFields,
+} from '../dialects/request-fields.ts';
 import { completionsUrl, serverHeaders, type VllmConfig } from './vllm-server.ts';
 
 /** Largest stream of one reply, in bytes: room for about 100,000 tokens with 250 bytes of framing each. */
@@ -47,13 +54,14 @@ export function createVllmBackend(
     ...(config.dialect === undefined ? {} : { dialect: config.dialect }),
     ...(config.refuses === undefined ? {} : { refuses: config.refuses }),
     thinking: thinkingModes(config.dialect, config.refuses),
-    async complete(request, { deadline_ms, connections = UNLIMITED_CONNECTIONS, session }) {
+    async complete(request, { deadline_ms, connections = UNLIMITED_CONNECTIONS, session, onLogprobs }) {
       const leave = await connections.enter();
       const untilHeaders: Transport = (url, init) => transport(url, init).finally(leave);
       try {
         const result = await withDeadline(
           Math.min(deadline_ms, timeout_s * 1000),
-          (signal, heard) => exchange(config, untilHeaders, now_ms, { ...request, session }, { signal, heard }),
+          (signal, heard) =>
+            exchange(config, untilHeaders, now_ms, { ...request, session, onLogprobs }, { signal, heard }),
           { first_byte_ms: first_byte_s * 1000, silence_ms },
         );
         return result.expired ? failed(timedOut(result.after)) : result.value;
@@ -64,6 +72,10 @@ export function createVllmBackend(
   };
 }
 
+type AskedCompletion = CompletionRequest & {
+  readonly [Option in 'session' | 'onLogprobs']: CallOptions[Option] | undefined;
+};
+
 /** Ends the exchange, and is told of each piece that arrives. */
 type Attention = { readonly signal: AbortSignal; readonly heard: () => void };
 
@@ -71,7 +83,7 @@ async function exchange(
   config: VllmConfig,
   transport: Transport,
   now_ms: () => number,
-  request: CompletionRequest & { readonly session: CallOptions['session'] | undefined },
+  request: AskedCompletion,
   { signal, heard }: Attention,
 ): Promise<CompletionOutcome> {
   const init: RequestInit = {
@@ -101,7 +113,9 @@ async function exchange(
     echo: 'must',
   });
   try {
-    return await readResponse(response, reader, now_ms, heard);
+    const outcome = await readResponse(response, reader, now_ms, heard);
+    if (outcome.ok) request.onLogprobs?.(reader.logprobs);
+    return outcome;
   } catch (error) {
     if (!(error instanceof BrokenBodyError)) throw error;
     if (reader.finished) return reader.outcome();
@@ -179,7 +193,7 @@ function tooLarge(): JudgeFailure {
 }
 
 /** Returns the JSON body of a completion request, in the server's dialect. */
-function completionBody(config: VllmConfig, request: CompletionRequest): string {
+function completionBody(config: VllmConfig, request: AskedCompletion): string {
   return JSON.stringify({
     model: config.model,
     messages: request.messages,
@@ -188,6 +202,7 @@ function completionBody(config: VllmConfig, request: CompletionRequest): string 
     ...choiceFields(config, 1),
     ...samplingFields(config, request.sampling),
     [config.length_field]: request.max_tokens,
+    ...logprobFields(request.onLogprobs !== undefined),
     ...schemaFields(config, request.schema),
     ...modelFields(config, request.thinking ?? 'off'),
   });

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { type ScoredRow, thresholdFigures } from '../../../src/labels/threshold-figures.ts';
 
-function row(cluster: number, level: number, score: number | null): ScoredRow {
-  return { kind: 'claim', set: 'made', edits: [], pair: null, adversarial: false, cluster, level, score };
+function row(cluster: number, level: number, score: number | null, verdict = 0): ScoredRow {
+  return { kind: 'claim', set: 'made', edits: [], pair: null, adversarial: false, cluster, level, score, verdict };
 }
 
 /** Rows of questions with an even and an odd number alike. */
@@ -88,6 +88,16 @@ describe('the chosen threshold', () => {
       row(9, 0, null),
     ];
     expect(thresholdFigures(rows, 0.5, 0)).toMatchObject({ fitted_on: { rows: 2 }, tried_on: { rows: 2 } });
+  });
+
+  test('a judge that says its verdict in words is compared by them', () => {
+    const rows = [row(0, 2, 0.8), row(2, 0, 0.6), row(1, 2, 0.65, 2), row(3, 0, 0.1, 2), row(5, 2, 0.9, 0)];
+    expect(thresholdFigures(rows, null, 0)).toMatchObject({
+      used: null,
+      chosen: 0.701,
+      tried_on: { rows: 3, balanced_accuracy: 0.75 },
+      balanced_accuracy_used: 0.25,
+    });
   });
 });
 

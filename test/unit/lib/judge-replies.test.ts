@@ -219,3 +219,23 @@ describe('a text that is no reply names its cause', () => {
     expect(await judged(200, 'application/json', JSON.stringify(whole({ content: text })))).toMatchObject({ value: 1 });
   });
 });
+
+it('keeps the log-probabilities of a stream, of a whole reply, and none where there are none', () => {
+  const tokensOf = (...chunks: readonly object[]): readonly unknown[] => {
+    const reader = new ChatCompletionReader({ answers_as: 'judge', pinned: 'judge', echo: 'must' });
+    for (const one of chunks) expect(reader.accept(one)).toBeNull();
+    return reader.logprobs;
+  };
+  const token = (text: string) => ({ token: text, logprob: -0.1, bytes: null, top_logprobs: [] });
+  const piece = (text: string) => ({
+    model: 'judge',
+    choices: [{ index: 0, delta: { content: text }, logprobs: { content: [token(text)], refusal: null } }],
+  });
+  expect(tokensOf(piece('{"a"'), piece(': 1}'), END)).toEqual([token('{"a"'), token(': 1}')]);
+  const message = { role: 'assistant', content: '{}' };
+  const choice = { index: 0, message, logprobs: { content: [token('{}')] }, finish_reason: 'stop' };
+  expect(tokensOf({ model: 'judge', choices: [choice] })).toEqual([token('{}')]);
+  for (const logprobs of [null, { content: null }, {}, 'none', { content: 'odd' }]) {
+    expect(tokensOf({ model: 'judge', choices: [{ index: 0, message, logprobs, finish_reason: 'stop' }] })).toEqual([]);
+  }
+});

@@ -77,9 +77,9 @@ const SUPPORT_WORDS = ['full', 'partial', 'none'] as const;
 const CONTRADICTION_WORDS = ['full', 'partial', 'contradicted', 'none'] as const;
 
 /** Key of a claim in prompt and reply: `k1`…`kn` in the order of the request. */
-const claimKey = (position: number): string => `k${position + 1}`;
+export const claimKey = (position: number): string => `k${position + 1}`;
 /** Key of a statement in prompt and reply: `u1`…`un` in the order of the request. */
-const statementKey = (position: number): string => `u${position + 1}`;
+export const statementKey = (position: number): string => `u${position + 1}`;
 
 function replySchema({
   claims,

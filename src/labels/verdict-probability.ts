@@ -1,0 +1,118 @@
+/**
+ * How probable a language model finds the highest level of a labelled question, from the log-probabilities of its reply.
+ * The token in which the verdict begins decides: its alternatives are compared with the words of the levels, and the
+ * probability of the highest level is divided by that of all levels, since a schema allows no other word there.
+ */
+import * as z from 'zod';
+import { claimKey, statementKey } from '../judgments/kinds/citations/citations.ts';
+import { criterionKey } from '../judgments/kinds/rubric/rubric.ts';
+import type { LabelKind } from './labelled-row.ts';
+
+const alternativeSchema = z.object({ token: z.string(), logprob: z.number() });
+
+/** A token of OpenAI's `logprobs.content`; vLLM and llama.cpp write the same. */
+const tokenSchema = alternativeSchema.extend({ top_logprobs: z.array(alternativeSchema).nullish() });
+type Token = z.infer<typeof tokenSchema>;
+
+/** The key of a row's entry in a reply, the members that may hold its verdict, and the words of each level in a reply. */
+type VerdictPlace = {
+  readonly key: string;
+  readonly members: readonly string[];
+  readonly words: Readonly<Record<string, 'highest' | 'other'>>;
+};
+
+/** @param position index of the row's criterion in the call. */
+function placeOf(kind: LabelKind, position: number): VerdictPlace {
+  switch (kind) {
+    case 'criterion':
+      return {
+        key: criterionKey(position),
+        members: ['score', 'met'],
+        words: { '2': 'highest', true: 'highest', '1': 'other', '0': 'other', false: 'other' },
+      };
+    case 'claim':
+      return {
+        key: claimKey(0),
+        members: ['support'],
+        words: { full: 'highest', partial: 'other', contradicted: 'other', none: 'other' },
+      };
+    case 'needs_citation':
+      return { key: statementKey(0), members: ['needs_citation'], words: { true: 'highest', false: 'other' } };
+  }
+}
+
+/**
+ * The probability of the highest level (2, `full`, `true`), 0 to 1; `null` = the server gave no log-probabilities, or
+ * none of its tokens says a level where the verdict is. Takes time linear in the reply.
+ *
+ * @param tokens the tokens of the reply, as the server writes them.
+ * @param position index of the row's criterion in the call.
+ * @example
+ * const probabilities = [{ token: 'true', logprob: -0.1 }, { token: 'false', logprob: -2.4 }];
+ * const verdict = { token: 'true', logprob: -0.1, top_logprobs: probabilities };
+ * const tokens = [{ token: '{"u1":{"reason":"r","needs_citation":', logprob: 0 }, verdict, { token: '}}', logprob: 0 }];
+ * verdictProbability('needs_citation', tokens)?.toFixed(2); // '0.91'
+ */
+export function verdictProbability(kind: LabelKind, tokens: readonly unknown[], position = 0): number | null {
+  const read = z.array(tokenSchema).safeParse(tokens);
+  if (!read.success) return null;
+  const { key, members, words } = placeOf(kind, position);
+  const text = read.data.map(({ token }) => token).join('');
+  const value = startOfVerdict(text, key, members);
+  const token = value === null ? null : tokenAt(read.data, value);
+  if (token === null) return null;
+  const sums = { highest: 0, other: 0 };
+  // Servers list the chosen token among the alternatives, except where they list fewer than it takes to reach it.
+  const { top_logprobs } = token;
+  const listed = top_logprobs ?? [];
+  const all = listed.some((one) => one.token === token.token) ? listed : [...listed, token];
+  for (const { token: word, logprob } of all) {
+    const level = levelOf(word, words);
+    if (level !== null) sums[level] += Math.exp(logprob);
+  }
+  const sum = sums.highest + sums.other;
+  return sum > 0 ? sums.highest / sum : null;
+}
+
+/** Where the value of the entry's verdict begins, behind a quotation mark; `null` = the reply has none. */
+function startOfVerdict(text: string, key: string, members: readonly string[]): number | null {
+  const start = lastMember(text, 0, key);
+  if (start === null) return null;
+  const values = members.flatMap((member) => firstMember(text, start, member) ?? []);
+  return values.length === 0 ? null : Math.min(...values);
+}
+
+/** Quotation marks inside a JSON string are escaped, so `"name":` is a member wherever it stands. */
+function firstMember(text: string, from: number, name: string): number | null {
+  const member = new RegExp(`"${name}"\\s*:\\s*"?`, 'g');
+  member.lastIndex = from;
+  const found = member.exec(text);
+  return found === null ? null : found.index + found[0].length;
+}
+
+/** The last one: a model that thinks may write a draft before. */
+function lastMember(text: string, from: number, name: string): number | null {
+  let last: number | null = null;
+  for (let at = firstMember(text, from, name); at !== null; at = firstMember(text, at, name)) last = at;
+  return last;
+}
+
+/** The token that has the character at an offset of the text. */
+function tokenAt(tokens: readonly Token[], offset: number): Token | null {
+  let end = 0;
+  for (const token of tokens) {
+    end += token.token.length;
+    if (end > offset) return token;
+  }
+  return null;
+}
+
+/** The level whose word a token begins or is; `null` = none, or more than one. */
+function levelOf(token: string, words: VerdictPlace['words']): 'highest' | 'other' | null {
+  // A token may have the white space, the quotation mark and the colon before the word, and what follows it.
+  const word = token.replace(/^[\s":]+/, '').replace(/[\s",}]+$/, '');
+  if (word === '') return null;
+  const levels = Object.keys(words).flatMap((one) => (one.startsWith(word) ? [words[one] ?? null] : []));
+  const [level = null, ...others] = levels;
+  return others.every((other) => other === level) ? level : null;
+}

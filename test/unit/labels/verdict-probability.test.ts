@@ -1,0 +1,108 @@
+/** The probability of a verdict from the tokens of a reply, as OpenAI, vLLM and llama.cpp write them. */
+import { describe, expect, test } from 'vitest';
+import { verdictProbability } from '../../../src/labels/verdict-probability.ts';
+
+type Alternatives = Readonly<Record<string, number>>;
+
+/** A token with the probabilities of its alternatives. */
+function token(text: string, alternatives: Alternatives = { [text]: 1 }): object {
+  const bytes = [...new TextEncoder().encode(text)];
+  const top_logprobs = Object.entries(alternatives).map(([one, share]) => ({
+    token: one,
+    logprob: Math.log(share),
+    bytes: [...new TextEncoder().encode(one)],
+  }));
+  return { token: text, logprob: Math.log(alternatives[text] ?? 1e-9), bytes, top_logprobs };
+}
+
+const split = (...texts: readonly string[]): object[] => texts.map((text) => token(text));
+
+describe('each kind of row', () => {
+  test('a claim: the words of the levels, by their first tokens', () => {
+    const reply = [
+      ...split('{"', 'k', '1', '":', '{"reason":"', 'it says so', '","quote":"","', 'support', '":"'),
+      token('full', { full: 0.6, partial: 0.2, none: 0.1, no: 0.05, f: 0.02, the: 0.03 }),
+      ...split('","relevant":[true]}}'),
+    ];
+    expect(verdictProbability('claim', reply)).toBeCloseTo(0.62 / 0.97, 12);
+  });
+
+  test('a criterion: the entry of its position, with the space before the digit', () => {
+    const reply = [
+      ...split('{"c1": {"reason": "r", "score":'),
+      token(' 2', { ' 2': 0.9, ' 1': 0.1 }),
+      ...split('}, "c2": {"reason": "the \\"score\\": 2, I think", "score":'),
+      token(' 0', { ' 0': 0.7, ' 1': 0.1, '2': 0.05, ' 2': 0.05, ' 3': 0.1 }),
+      ...split('}}'),
+    ];
+    expect(verdictProbability('criterion', reply, 0)).toBeCloseTo(0.9, 12);
+    expect(verdictProbability('criterion', reply, 1)).toBeCloseTo(0.1 / 0.9, 12);
+    expect(verdictProbability('criterion', reply, 2)).toBeNull();
+  });
+
+  test('a criterion that is met or not, and a statement: true and false', () => {
+    const met = [
+      ...split('{"c1":{"reason":"r","met'),
+      token('":true', { '":true': 0.8, '":false': 0.2 }),
+      ...split('}}'),
+    ];
+    expect(verdictProbability('criterion', met)).toBeCloseTo(0.8, 12);
+    const statement = [
+      ...split('{"u1":{"reason":"r","needs_citation":'),
+      token('fal', { fal: 0.75, true: 0.25 }),
+      ...split('se}}'),
+    ];
+    expect(verdictProbability('needs_citation', statement)).toBeCloseTo(0.25, 12);
+  });
+});
+
+describe('where servers differ', () => {
+  test('alternatives without the chosen token count it too', () => {
+    const chosen = { token: '0', logprob: Math.log(0.2), top_logprobs: [{ token: '2', logprob: Math.log(0.6) }] };
+    expect(verdictProbability('criterion', [...split('{"c1":{"score":'), chosen, ...split('}}')])).toBeCloseTo(
+      0.75,
+      12,
+    );
+  });
+
+  test('a draft before the reply does not count', () => {
+    const reply = [
+      ...split('<think>{"u1":{"needs_citation":'),
+      token('true', { true: 0.9, false: 0.1 }),
+      ...split('}}</think>{"u1":{"needs_citation":'),
+      token('false', { true: 0.3, false: 0.7 }),
+      ...split('}}'),
+    ];
+    expect(verdictProbability('needs_citation', reply)).toBeCloseTo(0.3, 12);
+  });
+
+  test('vLLM writes -9999 for what it did not compute, and no bytes', () => {
+    const value = { token: '2', logprob: -0.1, bytes: null, top_logprobs: [{ token: '1', logprob: -9999 }] };
+    expect(verdictProbability('criterion', [...split('{"c1":{"score":'), value, ...split('}}')])).toBe(1);
+  });
+
+  test('no number where there is none', () => {
+    expect(verdictProbability('claim', [])).toBeNull();
+    expect(verdictProbability('claim', [{ token: 'x' }])).toBeNull();
+    expect(verdictProbability('claim', split('{"k1":{"reason":"cut'))).toBeNull();
+    const elsewhere = [...split('{"c1":{"score":'), token('7', { '7': 1 }), ...split('}}')];
+    expect(verdictProbability('criterion', elsewhere)).toBeNull();
+  });
+});
+
+test('a long reply is read in linear time', () => {
+  const many = (entries: number): object[] =>
+    Array.from({ length: entries }, (_, n) => [
+      ...split(`"c${n + 1}":{"reason":"${'word '.repeat(20)}","score":`),
+      token('2', { '2': 0.5, '0': 0.5 }),
+      ...split('},'),
+    ]).flat();
+  const time = (entries: number): number => {
+    const reply = many(entries);
+    const started = performance.now();
+    for (let n = 0; n < 5; n++) expect(verdictProbability('criterion', reply, entries - 1)).toBeCloseTo(0.5, 12);
+    return performance.now() - started;
+  };
+  time(500);
+  expect(time(4_000) / time(500)).toBeLessThan(40);
+});
