@@ -51,7 +51,7 @@ function sharedFlags(): FlagDescription[] {
 }
 
 function section(command: Command & { name: string; summary: string }, shared: readonly FlagDescription[]): string[] {
-  const { name, summary, usage, flags, details } = command;
+  const { name, summary, usage, json, flags, details } = command;
   const known = new Set(shared.map(flagItem));
   const own = flags.filter((flag) => !known.has(flagItem(flag))).map(flagItem);
   const others = flags.filter((flag) => known.has(flagItem(flag))).map((flag) => code(`--${flag.name}`));
@@ -59,7 +59,7 @@ function section(command: Command & { name: string; summary: string }, shared: r
   return [
     `## ${name}`,
     wrapped(`${escaped(summary)} Usage: ${usage.map(usageText).join(', ')}.`),
-    [...own, ...also].join('\n'),
+    [...own, ...also, ...(json === undefined ? [] : [item(`Lines of ${code('--json')}: ${json}`)])].join('\n'),
     ...(details.length === 0 ? [] : [`\`\`\`text\n${details.join('\n')}\n\`\`\``]),
   ];
 }

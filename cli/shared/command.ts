@@ -5,6 +5,8 @@ import type { FlagDescription, Flags } from './flags.ts';
 export type CommandSyntax = {
   /** Usage lines, without the leading `npx citeward`. */
   readonly usage: readonly string[];
+  /** What a line of `--json` is, in Markdown, with the name of its schema; absent = the command has no `--json`. */
+  readonly json?: string;
   readonly flags: readonly FlagDescription[];
   /** Paragraphs below the flags, already broken into lines. */
   readonly details: readonly string[];

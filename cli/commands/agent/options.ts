@@ -21,6 +21,7 @@ import { givenFields, samplingOf } from '../../shared/sampling.ts';
 const DEFAULT_RECIPE = 'open-agentrl';
 
 export const agentSyntax: CommandSyntax = {
+  json: 'a row: `AgentResponse`, with `line` and `id`',
   usage: [
     'agent --question TEXT --url URL [flags]',
     'agent FILE.jsonl --url URL [flags]',

@@ -78,12 +78,14 @@ export const submitSyntax: CommandSyntax = {
 };
 
 export const statusSyntax: CommandSyntax = {
+  json: 'one object: `Batch`',
   usage: ['batch status BATCH --url URL [flags]'],
   flags: [{ name: 'json', kind: 'switch', help: 'Print the batch as JSON.' }, ...WORKER_FLAGS],
   details: ['Exit code: 0 the batch exists, whatever its status; 1 it does not; 2 wrong command line.'],
 };
 
 export const listSyntax: CommandSyntax = {
+  json: 'a batch: an entry of `BatchList`',
   usage: ['batch list --url URL [flags]'],
   flags: [LIMIT_FLAG, { name: 'json', kind: 'switch', help: 'Print one batch a line, as JSON.' }, ...WORKER_FLAGS],
   details: ['Exit code: 0 listed, 1 the Worker refused or stopped answering, 2 wrong command line.'],

@@ -11,6 +11,7 @@ import type { ScoringOptions } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
 export const compareSyntax: CommandSyntax = {
+  json: 'a row: `CompareResponse`, with `line` and `id`',
   usage: ['compare FILE.jsonl [flags]', 'compare - [flags]        (rows from standard input)'],
   flags: [
     { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge, by its name in the Worker or in --backends.' },

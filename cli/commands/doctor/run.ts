@@ -23,6 +23,7 @@ import { refusal, runErrorOf } from '../../shared/worker-failures.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../serve/options.ts';
 
 const syntax: CommandSyntax = {
+  json: 'a check: `what`, `ok`, `detail`, `hint`',
   usage: ['doctor [flags]', 'doctor --url URL'],
   flags: [
     { name: 'url', kind: 'text', value: 'URL', help: 'Check this Worker too, and its judges.' },

@@ -31,6 +31,7 @@ const CONTEXT_RANGE = { min: 2_048, max: 16_777_216 } as const;
 const MAX_TEMPERATURE = 2;
 
 export const judgeSyntax: CommandSyntax = {
+  json: 'one object: `rows`, `judges`, `differences`, `intervals`, `stopped_early`; `readings`: in words',
   usage: [
     'judge check [flags]                  (the shipped set of minimal pairs)',
     'judge check FILE.jsonl… [flags]',

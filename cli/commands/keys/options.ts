@@ -50,6 +50,7 @@ export const addSyntax: CommandSyntax = {
 };
 
 export const listSyntax: CommandSyntax = {
+  json: 'a key: an entry of `ApiKeyList`',
   usage: ['keys list --url URL [flags]'],
   flags: [
     { ...PROJECT_FLAG, help: 'Only the keys of this project.' },
@@ -67,6 +68,7 @@ export const revokeSyntax: CommandSyntax = {
 };
 
 export const auditSyntax: CommandSyntax = {
+  json: 'a use: an entry of `Audit`',
   usage: ['keys audit --url URL [flags]'],
   flags: [
     { ...PROJECT_FLAG, help: 'Only the uses by keys of this project.' },

@@ -6,6 +6,7 @@ import type { Flags } from '../../shared/flags.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 
 export const budgetsSyntax: CommandSyntax = {
+  json: 'one object: `Project`',
   usage: ['projects budgets PROJECT --url URL [flags]'],
   flags: [
     { name: 'calls', kind: 'text', value: 'N', help: 'Set the judge calls per day; "none" = no limit.' },
@@ -20,6 +21,7 @@ export const budgetsSyntax: CommandSyntax = {
 };
 
 export const eraseSyntax: CommandSyntax = {
+  json: 'one object: `project`, `at`, `dry_run`, `stores`, `remains`',
   usage: ['projects erase PROJECT --yes --url URL [flags]'],
   flags: [
     { name: 'yes', kind: 'switch', help: 'Erase. Required, unless --dry-run.' },

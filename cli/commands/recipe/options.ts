@@ -16,6 +16,7 @@ export const PROMPTS_RANGE = { min: 1, max: 10_000 } as const;
 export const SEED_RANGE = { min: 0, max: Math.min(MAX_SAMPLE_SEED, 999_999_999) } as const;
 
 export const probeSyntax: CommandSyntax = {
+  json: 'one object: `ProbeReply`',
   usage: ['recipe probe FILE.jsonl [flags]', 'recipe probe - [flags]   (rows from standard input)'],
   flags: [
     ...SCORING_FLAGS.filter(({ name }) => !UNUSED_FLAGS.has(name)),

@@ -10,6 +10,7 @@ import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
 export const refineSyntax: CommandSyntax = {
+  json: 'a row: `RefineResponse`, with `line` and `id`',
   usage: ['refine FILE.jsonl [flags]', 'refine - [flags]         (rows from standard input)'],
   flags: [
     { name: 'n', kind: 'text', value: 'N', help: `Candidates for each row, 1 to ${MAX_GROUP} (default 1).` },

@@ -53,6 +53,7 @@ const REPLAY_FLAGS: readonly FlagDescription[] = [
 ];
 
 export const replaySyntax: CommandSyntax = {
+  json: 'a group: `ReplayLine`',
   usage: ['replay RUN --url URL --set FIELD=VALUE [flags]', 'replay --file RUN.jsonl --sweep FIELD=FROM:TO:BY [flags]'],
   flags: [
     ...REPLAY_FLAGS,

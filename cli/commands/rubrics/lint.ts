@@ -19,6 +19,7 @@ import { Screen } from '../../shared/screen.ts';
 import { type Column, resultTable } from '../../shared/table.ts';
 
 const syntax: CommandSyntax = {
+  json: 'one object: `rows`, `criteria`, `bad_lines`, `findings`',
   usage: ['rubrics lint FILE.jsonl [flags]', 'rubrics lint - [flags]   (rows from standard input)'],
   flags: [{ name: 'json', kind: 'switch', help: 'Print the findings as one JSON object.' }, MAP_FLAG],
   details: [

@@ -4,6 +4,7 @@ import { LIMIT_FLAG } from '../../shared/paging.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 
 export const listSyntax: CommandSyntax = {
+  json: 'a prompt: an entry of `PromptList`',
   usage: ['rubrics list RUN --url URL [flags]'],
   flags: [LIMIT_FLAG, { name: 'json', kind: 'switch', help: 'Print one prompt a line, as JSON.' }, ...WORKER_FLAGS],
   details: [
@@ -13,6 +14,7 @@ export const listSyntax: CommandSyntax = {
 };
 
 export const showSyntax: CommandSyntax = {
+  json: 'one object: `PromptRubrics`; with `--log` its events, one a line',
   usage: ['rubrics show RUN PROMPT --url URL [flags]'],
   flags: [
     { name: 'step', kind: 'text', value: 'N', help: 'Show the rubric at the end of this step (default: now).' },

@@ -28,6 +28,7 @@ const EXITS = [
 ];
 
 const canarySyntax: CommandSyntax = {
+  json: 'one object: `check` (`RecordedCheck` without time), `alert`, `lines`, `judge_calls`, `unjudged`',
   usage: ['runs canary RUN --judge JUDGE --url URL [flags]'],
   flags: [
     { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge of the run, by its name in the Worker.' },
@@ -51,6 +52,7 @@ const canarySyntax: CommandSyntax = {
 };
 
 const auditSyntax: CommandSyntax = {
+  json: 'one object: `check` (`RecordedCheck` without time), `alert`, `lines`, `judge_calls`, `unjudged`',
   usage: ['runs audit RUN --judge JUDGE --url URL [flags]'],
   flags: [
     { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The second, stronger judge, by its name in the Worker.' },

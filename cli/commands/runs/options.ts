@@ -11,12 +11,14 @@ import type { Screen } from '../../shared/screen.ts';
 import { connect, WORKER_FLAGS } from '../../shared/worker.ts';
 
 export const listSyntax: CommandSyntax = {
+  json: 'a run: an entry of `RunList`',
   usage: ['runs list --url URL [flags]'],
   flags: [LIMIT_FLAG, { name: 'json', kind: 'switch', help: 'Print one run a line, as JSON.' }, ...WORKER_FLAGS],
   details: ['Exit code: 0 listed, 1 the Worker refused or stopped answering, 2 wrong command line.'],
 };
 
 export const showSyntax: CommandSyntax = {
+  json: 'a step: a step of `Run`; with `--reasons` a reason and its place',
   usage: ['runs show RUN --url URL [flags]'],
   flags: [
     { name: 'from', kind: 'text', value: 'N', help: 'The first step to show (default: all steps).' },

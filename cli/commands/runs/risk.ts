@@ -25,6 +25,7 @@ import { withExport } from './exported-run.ts';
 import { connectForRuns, runIdOf } from './options.ts';
 
 const syntax: CommandSyntax = {
+  json: 'one object: `judge`, and the check `judge_error` of `RecordedCheck`',
   usage: [
     'runs risk RUN --check REPORT.json --url URL [flags]',
     'runs risk --file RUN.jsonl --check REPORT.json [flags]',

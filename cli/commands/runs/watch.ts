@@ -22,6 +22,7 @@ import { connectForRuns, runIdOf } from './options.ts';
 import { runPages } from './run.ts';
 
 const syntax: CommandSyntax = {
+  json: 'one object: `RunAlerts`',
   usage: ['runs watch RUN --url URL [flags]', 'runs watch RUN --live --url URL', 'runs watch --file RUN.jsonl'],
   flags: [
     { name: 'file', kind: 'text', value: 'FILE', help: 'A file of runs export, in place of a run of a Worker.' },

@@ -25,6 +25,7 @@ const RUN_FLAGS: readonly FlagDescription[] = [
 ];
 
 export const scoreSyntax: CommandSyntax = {
+  json: 'a row: `ScoreResponse`, with `line` and `id`; a row that fails: `reward: null`, `reason`, `detail`',
   usage: ['score FILE.jsonl [flags]', 'score - [flags]          (rows from standard input)'],
   flags: [
     ...SCORING_FLAGS,

@@ -15,6 +15,7 @@ const MODES = ['answer_only', 'full'] as const;
 export type VerifyMode = (typeof MODES)[number];
 
 export const verifySyntax: CommandSyntax = {
+  json: 'a row: `VerifyResponse`, with `line` and `id`',
   usage: ['verify FILE.jsonl [flags]', 'verify - [flags]         (rows from standard input)'],
   flags: [
     {
