@@ -111,7 +111,7 @@ export function generatorContract({ name, good, endless, silent, text }: Generat
     it('asks for nothing where its caller has left before', async () => {
       const { generator, asked } = good();
       const told = await readAll(generator.generate(GENERATION, within(LONG_MS, AbortSignal.abort())));
-      expect(told).toMatchObject({ events: [], end: { ok: false, failure: { reason: 'generator_interrupted' } } });
+      expect(told).toMatchObject({ events: [], end: { ok: false, error: { reason: 'generator_interrupted' } } });
       await settled();
       expect(await asked()).toBe(0);
     });
@@ -143,7 +143,7 @@ function stopsWriting(endless: () => Staged): void {
     // Before the next event is requested.
     await idle(working);
     const { end } = await readAll(generation);
-    expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_interrupted', retryable: true } });
+    expect(end).toMatchObject({ ok: false, error: { reason: 'generator_interrupted', retryable: true } });
   });
 
   it('ends at the deadline, in the middle of the text', async () => {
@@ -151,7 +151,7 @@ function stopsWriting(endless: () => Staged): void {
     for (let deadline_ms = 100; ; deadline_ms *= 4) {
       const { generator, working } = endless();
       const { events, end } = await readAll(generator.generate(LONG, within(deadline_ms)));
-      expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_timeout', retryable: true } });
+      expect(end).toMatchObject({ ok: false, error: { reason: 'generator_timeout', retryable: true } });
       await idle(working);
       if (events.length > 0) break;
     }
@@ -172,7 +172,7 @@ function stopsWaiting(silent: () => Staged): void {
   it('gives up at the deadline', async () => {
     const { generator, working } = silent();
     const told = await readAll(generator.generate({ ...GENERATION, n: 2 }, within(80)));
-    expect(told).toMatchObject({ events: [], end: { ok: false, failure: { reason: 'generator_timeout' } } });
+    expect(told).toMatchObject({ events: [], end: { ok: false, error: { reason: 'generator_timeout' } } });
     await idle(working);
   });
 }

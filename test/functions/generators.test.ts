@@ -193,7 +193,7 @@ describe('a fault of an OpenAI-compatible server', () => {
     async (behaviour, { reason, retryable, retry_after, retry_after_slack }) => {
       const deadline_ms = reason === 'generator_timeout' ? 300 : LONG_MS;
       const { end } = await read(onStub(behaviour), { n: 2 }, deadline_ms);
-      expect(end).toMatchObject({ ok: false, failure: { reason, retryable } });
+      expect(end).toMatchObject({ ok: false, error: { reason, retryable } });
       if (end.ok) throw new Error('unreachable');
       expect(end.error.detail).not.toContain(STUB_CANARY);
       const off = Math.ceil(end.error.retry_after_s ?? 0) - (retry_after ?? 0);
@@ -204,7 +204,7 @@ describe('a fault of an OpenAI-compatible server', () => {
   it('of one request ends the others', async () => {
     const staged = onStub('stalls_in_stream', { native_n: false, slots: 4 });
     const { end } = await read(staged, { n: 4 }, 300);
-    expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_timeout' } });
+    expect(end).toMatchObject({ ok: false, error: { reason: 'generator_timeout' } });
     expect(await staged.asked()).toBe(4);
     await vi.waitFor(async () => expect(await staged.working()).toBe(0), { timeout: 20_000 });
   });
@@ -281,7 +281,7 @@ describe('what Workers AI is asked', () => {
 
   it('is nothing where it has no field for the sampling', async () => {
     const { end, calls } = await inputsOf({ model: QWEN }, { sampling: { ...GENERATION.sampling, top_k: 5 } });
-    expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_request_refused', retryable: false } });
+    expect(end).toMatchObject({ ok: false, error: { reason: 'generator_request_refused', retryable: false } });
     expect(calls).toEqual([]);
   });
 
@@ -368,8 +368,8 @@ describe('what Workers AI answers', () => {
     expect(own.events.at(-1)).toMatchObject({ type: 'usage' });
     const openAi = await whole({ choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'length' }] });
     expect(choiceOf(openAi, 0)).toMatchObject({ text: 'a', finishes: ['length'] });
-    expect(await whole({ response: null })).toMatchObject({ end: { failure: { reason: 'generator_refusal' } } });
-    expect(await whole(undefined)).toMatchObject({ end: { failure: { reason: 'generator_not_an_api' } } });
+    expect(await whole({ response: null })).toMatchObject({ end: { error: { reason: 'generator_refusal' } } });
+    expect(await whole(undefined)).toMatchObject({ end: { error: { reason: 'generator_not_an_api' } } });
   });
 
   it.each([
@@ -389,7 +389,7 @@ describe('what Workers AI answers', () => {
     const { end } = await read(onAi(events));
     // A stream that breaks is a reply that broke off.
     const expected = reason === 'generator_unreachable' ? 'generator_interrupted' : reason;
-    expect(end).toMatchObject({ ok: false, failure: { reason: expected, retryable } });
+    expect(end).toMatchObject({ ok: false, error: { reason: expected, retryable } });
     expect(JSON.stringify(end)).not.toContain(STUB_CANARY);
   });
 
@@ -408,7 +408,7 @@ describe('what Workers AI answers', () => {
     const { end } = await read({ generator: createWorkersAiGenerator(AI, ai) }, { n: 3 });
     expect(end).toMatchObject({
       ok: false,
-      failure: { reason, ...(retry_after_s === undefined ? {} : { retry_after_s }) },
+      error: { reason, ...(retry_after_s === undefined ? {} : { retry_after_s }) },
     });
     expect(JSON.stringify(end)).not.toContain(STUB_CANARY);
   });
@@ -459,7 +459,7 @@ describe('the extractive refiner', () => {
 
   it('answers nothing but questions about tool output', async () => {
     const { end } = await read({ generator }, { subject: null });
-    expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_request_refused', retryable: false } });
+    expect(end).toMatchObject({ ok: false, error: { reason: 'generator_request_refused', retryable: false } });
   });
 
   it('stops when it is left, and at its deadline', async () => {
@@ -472,9 +472,9 @@ describe('the extractive refiner', () => {
     leaving.abort();
     expect(await readAll(generation)).toMatchObject({
       events: [],
-      end: { failure: { reason: 'generator_interrupted' } },
+      end: { error: { reason: 'generator_interrupted' } },
     });
     const late = await read({ generator }, { n: 1_000_000 }, 50);
-    expect(late.end).toMatchObject({ ok: false, failure: { reason: 'generator_timeout' } });
+    expect(late.end).toMatchObject({ ok: false, error: { reason: 'generator_timeout' } });
   });
 });
