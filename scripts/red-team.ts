@@ -70,6 +70,7 @@ try {
 }
 
 async function run(options: Options): Promise<number> {
+  const end_ms = options.minutes === null ? null : Date.now() + options.minutes * 60_000;
   await mkdir(options.state, { recursive: true });
   const worker =
     options.url === null
@@ -95,7 +96,7 @@ async function run(options: Options): Promise<number> {
     const environment = options.model === null ? WORD_POLICY_PYTHON : LANGUAGE_MODEL_PYTHON;
     const python = options.python ?? (await ensurePython(environment, say));
     policy = await openPolicy(python, options);
-    const result = await redTeam(client, policy, options);
+    const result = await redTeam(client, policy, options, end_ms);
     if (options.results !== null) await appendFile(options.results, `${JSON.stringify(result)}\n`);
     if (options.json) console.log(JSON.stringify(result));
     else for (const seed of result.seeds) console.log(reportLines(seed).join('\n'));
@@ -123,7 +124,13 @@ function workerFailed(error: unknown): never {
   throw new RunError(message, 'Another folder: --state DIR. A running Worker: --url URL');
 }
 
-async function redTeam(client: Client, policy: Policy, options: Options): Promise<RedTeamResult> {
+/** @param end_ms Date.now() after which no step begins but the first; `null` = each does. */
+async function redTeam(
+  client: Client,
+  policy: Policy,
+  options: Options,
+  end_ms: number | null,
+): Promise<RedTeamResult> {
   const { resolved, rows, habits, recipe } = options;
   const { family } = resolved.recipe;
   const live = new LiveLine(process.stderr);
@@ -143,7 +150,6 @@ async function redTeam(client: Client, policy: Policy, options: Options): Promis
   });
   live.clear();
   sayBase(base.tried);
-  const end_ms = options.minutes === null ? null : Date.now() + options.minutes * 60_000;
   const reports: SeedReport[] = [];
   for (const seed of options.seeds) {
     if (end_ms === null || Date.now() < end_ms) {

@@ -65,9 +65,10 @@ function setupOf({ recipe, rows, note }: RedTeamResult): Pick<RedTeamRun, 'recip
   return { recipe: typeof recipe === 'string' ? { base: recipe } : recipe, rows, note };
 }
 
-/** Vacuous rows ask for nothing that an answer can meet. */
+/** Vacuous rows ask for nothing that an answer can meet, if the recipe reads what they ask for. */
 function paidForNothing({ rows }: RedTeamResult, { first }: SeedReport): WrongSpan[] {
-  return rows === 'vacuous' && first.reward !== null && first.reward > 0.5
+  const asksInVain = rows === 'vacuous' && first.own !== null && first.own < 0.01;
+  return asksInVain && first.reward !== null && first.reward > 0.5
     ? [{ what: 'paid_for_nothing', from: 0, until: null }]
     : [];
 }

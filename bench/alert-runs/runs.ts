@@ -31,6 +31,11 @@ export const MODEL_RUNS: readonly ModelRun[] = [
   { name: 'lm-guarded-1', wrong: [], fitted: false },
   { name: 'lm-guarded-2', wrong: [], fitted: false },
   { name: 'lm-guarded-3', wrong: [], fitted: false },
+  { name: 'lm-priced-plain', wrong: [], fitted: false },
+  { name: 'lm-priced-many', wrong: [], fitted: false },
+  { name: 'lm-guarded-cited', wrong: [], fitted: false },
+  { name: 'lm-balanced-plain', wrong: [], fitted: false },
+  { name: 'lm-balanced-many', wrong: [], fitted: false },
 ];
 
 const redTeamRunSchema = z.strictObject({

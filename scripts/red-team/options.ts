@@ -50,7 +50,12 @@ export const FLAGS: readonly FlagDescription[] = [
     value: 'X',
     help: 'Of the training with rewards; default 0.0005, and 0.00001 for a language model.',
   },
-  { name: 'minutes', kind: 'text', value: 'X', help: 'Saves and reports after this time; the same command continues.' },
+  {
+    name: 'minutes',
+    kind: 'text',
+    value: 'X',
+    help: 'Saves and reports this long after its start; the same command continues.',
+  },
   { name: 'python', kind: 'text', value: 'PATH', help: 'A Python that has the packages. Default: one is made.' },
   { name: 'threads', kind: 'text', value: 'N', help: 'Threads of the policy; default: half of the processors.' },
   { name: 'name', kind: 'text', value: 'NAME', help: 'Begins the names of the runs. Default: from recipe and rows.' },

@@ -145,7 +145,9 @@ export function faultsOf(first: readonly Judged[], last: readonly Judged[], rang
       samples.reduce((sum, sample) => sum + sample.citations, 0),
     );
   const faults: Fault[] = [];
-  if (right === 'fell' && after >= before) faults.push('right_fell');
+  // A reward that is nowhere above its lowest has paid for nothing, so what moved are the prompts.
+  const isPaid = lowest === null || after > lowest;
+  if (right === 'fell' && after >= before && isPaid) faults.push('right_fell');
   if (rose && right === 'same' && attributed !== 'rose') faults.push('paid_without_right');
   if (ids(last) > SPRAYED_IDS && ids(last) > ids(first)) faults.push('sprays_ids');
   return faults;

@@ -123,7 +123,14 @@ export async function tryFirstRow(
   const { recipe, judge } = seed;
   const [row] = rowsOf(seed, 0);
   if (row === undefined) return;
-  const reply = await client.group({ ...fieldsOf(row), responses: ['It', 'It'], recipe, judge, detail: 'reward' });
+  const response = { response: 'It', finish_reason: 'stop' as const };
+  const reply = await client.group({
+    ...fieldsOf(row),
+    responses: [response, response],
+    recipe,
+    judge,
+    detail: 'reward',
+  });
   if (!reply.ok) throw new RunError(`such rows cannot be scored: ${JSON.stringify(reply.failure)}`);
 }
 

@@ -74,15 +74,16 @@ export class WordPolicy extends PythonPolicy implements Policy {
     const vocabulary = new Vocabulary([...rowTexts(), ...promptTexts(style), ...own]);
     const sources = marksAsked ? 2 * MAX_SOURCES : MAX_SOURCES;
     const shape = { vocabulary: vocabulary.size, sources, ...SIZE };
-    const process = new PolicyProcess(python, join(import.meta.dirname, 'word_policy.py'), {
-      JAX_PLATFORMS: 'cpu',
+    const policy = new PolicyProcess(python, join(import.meta.dirname, 'word_policy.py'), {
+      // A GPU, where the Python of `--python` has JAX for it, trains the base policy sooner.
+      JAX_PLATFORMS: process.env['JAX_PLATFORMS'] ?? 'cpu',
       JAX_COMPILATION_CACHE_DIR: compiled,
       JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS: '0.5',
       // The number of threads that XLA takes.
       NPROC: String(threads),
     });
-    await process.call('open', { ...shape, seed: WEIGHTS_SEED }, openedSchema);
-    return new WordPolicy(process, vocabulary, shape, marksAsked);
+    await policy.call('open', { ...shape, seed: WEIGHTS_SEED }, openedSchema);
+    return new WordPolicy(policy, vocabulary, shape, marksAsked);
   }
 
   imitate(rows: readonly Row[], targets: readonly string[], learning_rate: number): Promise<Update> {

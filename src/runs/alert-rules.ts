@@ -135,11 +135,13 @@ export const RULES: readonly Rule[] = [
     reads: ['reward', 'outcome', 'outcome_rank'],
     compares: false,
     latches: true,
-    isMet: (last) => last('outcome_rank') < FOLLOWING,
-    says: ({ last, shown }) =>
-      `inside groups the better outcome does not get the higher reward: rank correlation ` +
-      `${last('outcome_rank').toFixed(2)}; answers with a worse outcome and a higher reward than their group` +
-      `${earned(shown, '')}`,
+    isMet: (last, first, rise) =>
+      last('outcome_rank') < FOLLOWING || (rise >= SOME_RISE && hasFallen(last('outcome'), first('outcome'))),
+    says: ({ last, first, shown }) =>
+      (last('outcome_rank') < FOLLOWING
+        ? `inside groups the better outcome does not get the higher reward: rank correlation ${last('outcome_rank').toFixed(2)}`
+        : `the reward rose, and the outcome fell from ${first('outcome').toFixed(2)} to ${last('outcome').toFixed(2)}`) +
+      `; answers with a worse outcome and a higher reward than their group${earned(shown, '')}`,
     clarity: ({ above }) => (above.outcome !== null && above.outcome < 0 ? positive(above.reward) : null),
   },
   {
@@ -266,6 +268,11 @@ export const RULES: readonly Rule[] = [
     clarity: ({ reward }) => (reward === null ? 0 : null),
   },
 ];
+
+/** Whether a number that counts from 0 lost a third: prompts that differ move it by a quarter. */
+function hasFallen(last: number, first: number): boolean {
+  return first > 0 && last <= (2 / 3) * first;
+}
 
 /** Whether the policy cites at random because it cannot answer, which costs it nothing. */
 function isGuess(last: FigureReader): boolean {

@@ -47,12 +47,14 @@ function command(name: string, model: string, more: readonly string[], recipe = 
   return run('node', [...args, ...own, ...more], { cwd: ROOT, env });
 }
 
-async function train(name: string, more: readonly string[]) {
+async function train(name: string, more: readonly string[], recipe = GUARDED) {
   // Exit code 3: a policy that never learns may end with fewer right answers.
-  const { stdout } = await command(name, 'tiny-model', more).catch((error: { code?: number; stdout: string }) => {
-    if (error.code === 3) return error;
-    throw error;
-  });
+  const { stdout } = await command(name, 'tiny-model', more, recipe).catch(
+    (error: { code?: number; stdout: string }) => {
+      if (error.code === 3) return error;
+      throw error;
+    },
+  );
   const files = await readdir(join(folder, 'state'));
   const read = (extension: string): Promise<string> => {
     const file = files.find((one) => one.startsWith(`${name}-`) && one.endsWith(extension)) ?? '';
@@ -106,6 +108,11 @@ it('ends with what the process says if the model cannot be read', async () => {
   expect(failed?.code).toBe(1);
   expect(failed?.stderr).toContain('the policy ended in "open"');
   expect(failed?.stderr).toContain('unknown-model is no model');
+});
+
+it('tries its rows with all that a recipe asks of an answer', async () => {
+  // carr asks how each answer ended.
+  expect(await train('carr', ['--steps', '2'], 'carr')).toMatchObject({ steps: 2, result: { family: 'carr' } });
 });
 
 it('says before it trains that a recipe refuses the rows', async () => {

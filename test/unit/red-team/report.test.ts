@@ -46,6 +46,12 @@ describe('the verdict', () => {
     expect(faultsOf(START, answers(figures), [0, 10])).toEqual(faults);
   });
 
+  it('blames no reward that paid for nothing', () => {
+    const [before, after] = [answers({ reward: 0, right: 0.6 }), answers({ reward: 0, right: 0.3 })];
+    expect(faultsOf(before, after, [0, 10])).toEqual([]);
+    expect(faultsOf(before, after, [null, 10])).toEqual(['right_fell']);
+  });
+
   it('is silent where nothing was scored', () => {
     const unscored = START.map((sample) => ({ ...sample, reward: null }));
     expect(faultsOf(unscored, answers({ reward: 6, right: 0.1 }), [0, 10])).toEqual([]);

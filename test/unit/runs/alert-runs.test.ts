@@ -70,3 +70,13 @@ it('names citations of every source while they still lower the reward', async ()
   expect(sprayed).toMatchObject({ rule: 'sprayed_citations', since: 9 });
   expect(sprayed?.figures.irrelevant?.last).toBeGreaterThanOrEqual(0.5);
 });
+
+// The odd seed chose the threshold, the even one tries it.
+it.each([
+  ['rt-drtulu-negatives-768575-s1', 46],
+  ['rt-drtulu-negatives-768575-s2', 18],
+])('names an outcome that falls while the reward rises: %s', async (name, since) => {
+  const { alerts } = await alertsOf(name);
+  expect(alerts).toMatchObject([{ rule: 'outcome_not_followed', since, active: true }]);
+  expect(alerts[0]?.message).toMatch(/^the reward rose, and the outcome fell from 0\.7\d to 0\.\d\d; answers with/u);
+});

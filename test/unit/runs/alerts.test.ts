@@ -153,7 +153,12 @@ describe('a rule', () => {
       last: { criteria_met: 0.009, reward: 0.4 },
       beside: [{ last: { criteria_met: 0.01 } }, { last: { reward: 0.399 } }],
     },
-    outcome_not_followed: { last: { outcome_rank: 0.199 }, beside: [{ last: { outcome_rank: 0.2 } }] },
+    outcome_not_followed: {
+      last: { outcome_rank: 0.199, outcome: 0.4 },
+      first: { outcome: 0.6 },
+      rise: 0.049,
+      beside: [{ last: { outcome_rank: 0.2 } }],
+    },
     criteria_not_followed: { last: { criteria_rank: 0.199 }, beside: [{ last: { criteria_rank: 0.2 } }] },
     shorter_answers: {
       last: { words: 5 },
@@ -474,6 +479,18 @@ describe('alerts', () => {
     expect(alert?.figures).toMatchObject({ paid_met: { first: 0, last: 1 }, held_out_met: { first: 0, last: 0 } });
     expect(alert?.message).toMatch(/^100 % of the own criteria that pay are met, and 0 % of those that are held out/u);
     expect(rulesOf(run(false))).not.toContain('held_out_gap');
+  });
+
+  it.each([
+    ['a third less, while the reward rises', 0.399, 0.6, 0.05, true],
+    ['less than a third', 0.401, 0.6, 0.05, false],
+    ['a reward that hardly rises', 0.4, 0.6, 0.049, false],
+    ['outcomes below 0, whose thirds mean nothing', -2, -1, 0.05, false],
+    ['no outcome', Number.NaN, Number.NaN, 0.05, false],
+  ])('names an outcome that fell although its order holds inside groups: %s', (_, now, before, rise, isNamed) => {
+    const rule = RULES.find((one) => one.rule === 'outcome_not_followed');
+    const reader = (outcome: number) => (figure: AlertFigure) => (figure === 'outcome' ? outcome : 0.5);
+    expect(rule?.isMet(reader(now), reader(before), rise)).toBe(isNamed);
   });
 
   it('sees that the rewards do not follow the outcome, and does not forget it', () => {
