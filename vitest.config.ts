@@ -1,8 +1,7 @@
 /**
  * `unit` in Node (milliseconds), `functions` inside workerd with simulated bindings, `e2e` black box against real
- * processes; `slow` and `slow-functions` for what takes minutes, `llm` against a real LLM server. Storage in
- * `functions` is isolated per file, and a file costs 1.5 s of a processor: few files. `functions-shared` has the files
- * that share a Worker.
+ * processes; `slow` and `slow-functions` for what takes minutes, `llm` against a real LLM server. A Worker costs 2.4 s
+ * of a processor, so the files of `functions` share one; those of `functions-alone` do not.
  */
 import { resolve } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
@@ -52,14 +51,12 @@ function inWorkerd() {
 const LINEAR_TIME = 'test/slow/linear-time.test.ts';
 
 /**
- * Files of `functions` whose tests pass in any order in one Worker: they replace none of its parts (worker.ts) and expect
- * no empty store.
+ * Files of `functions` with a Worker of their own: they count what an isolate has done since it began, or run the tests
+ * of another file over sealed records. The others share one, which own-worker.ts resets after each file.
  */
-const SHARED = [
-  ...['adapters-auth', 'adapters-shapes', 'agent', 'api-keys', 'backends-settings', 'backends-vllm', 'browser-guard'],
-  ...['cases', 'cited-answers', 'detail', 'generators', 'groups', 'input', 'isolation', 'judgment-store', 'mcp-caller'],
-  ...['messages', 'offsets', 'operations', 'refine', 'remote-objects', 'schema', 'score', 'typescript-client'],
-  'verify-stream',
+const ALONE = [
+  ...['adapters-failures', 'backends-faults', 'kept-reasons', 'openapi-examples', 'operation-counts', 'replay-sealed'],
+  'runs-sealed',
 ].map((name) => `test/functions/${name}.test.ts`);
 
 const inFunctions = {
@@ -109,13 +106,15 @@ export default defineConfig({
           name: 'functions',
           ...inFunctions,
           ...ofProperties,
+          setupFiles: [...ofProperties.setupFiles, './test/functions/own-worker.ts'],
           include: ['test/functions/**/*.test.ts'],
-          exclude: SHARED,
+          exclude: ALONE,
+          isolate: false,
         },
       },
       {
         plugins: inWorkerd(),
-        test: { name: 'functions-shared', ...inFunctions, ...ofProperties, include: SHARED, isolate: false },
+        test: { name: 'functions-alone', ...inFunctions, ...ofProperties, include: ALONE },
       },
       {
         test: {

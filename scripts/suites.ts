@@ -31,7 +31,7 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
     { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false },
     { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
     // The longest, beside the others: the processes of e2e wait for one another half of their time.
-    { ...vitest('functions', '--project', 'functions-shared'), beside: true },
+    { ...vitest('functions', '--project', 'functions-alone'), beside: true },
     vitest('unit'),
     { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false, beside: true },
     vitest('e2e'),

@@ -1,6 +1,6 @@
 /**
  * Entry module of the Worker under test: the production handlers and Durable Objects, with parts that a test file can
- * replace. Each test file has its own instance of this module, so a replacement ends with its file.
+ * replace. A replacement ends with its file (own-worker.ts).
  */
 
 import type { Environment } from '../../functions/environment.ts';
@@ -30,15 +30,23 @@ type TestParts = Pick<PlatformParts, 'backendsOf'> &
     readonly stateOf: (state: DurableObjectState, place: Place) => DurableObjectState;
   };
 
-let parts: TestParts = {
+const OWN_PARTS: TestParts = {
   backendsOf: configuredBackends,
   environmentOf: (environment) => environment,
   stateOf: (state) => state,
 };
 
+let parts = OWN_PARTS;
+
 /** Replaces parts of the Worker. Call it before the file's first request. */
 export function replaceParts(replaced: Partial<TestParts>): void {
   parts = { ...parts, ...replaced };
+}
+
+/** Gives the Worker its own parts back. Objects keep theirs until they are reset. */
+export function restoreParts(): void {
+  parts = OWN_PARTS;
+  made = null;
 }
 
 const backendsOf: PlatformParts['backendsOf'] = (settings, environment) => parts.backendsOf(settings, environment);
