@@ -10,6 +10,7 @@ import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
 import { parseJsonValue } from '../../src/wire/absent-fields.ts';
+import { withSourceTexts } from '../../src/wire/rows/columns.ts';
 import type { Input } from './input.ts';
 import type { Line } from './lines.ts';
 
@@ -63,14 +64,6 @@ export function readRow<S extends z.ZodType>(
     ...(labels.success ? [] : problemsOfIssues(labels.error.issues, { id, note })).map(lineProblem),
     ...(request.success ? [] : fieldProblems(schema, request.error, fields)),
   ]);
-}
-
-/** Names the texts of a plain list of sources, or a single text, 1, 2, …, as markers `[1]` cite them. */
-function withSourceTexts(fields: Fields): Fields {
-  const sources = typeof fields['sources'] === 'string' ? [fields['sources']] : fields['sources'];
-  if (!Array.isArray(sources) || sources.length === 0 || !sources.every((one) => typeof one === 'string'))
-    return fields;
-  return { ...fields, sources: sources.map((text, n) => ({ id: String(n + 1), text })) };
 }
 
 /** The problems of a row's fields; an unknown field is named with the field that was probably meant. */

@@ -87,6 +87,18 @@ test('shows the scored rows of a file, then its export, and leaves nothing behin
   ]);
   const exported = join(folder, 'run.jsonl');
   writeFileSync(exported, await (await fetch(new URL('/v1/runs/my-results/export', address))).text());
+  const report = ['runs', 'report', '--markdown'];
+  const [ofWorker, ofFile, page] = [
+    await spawnCiteward({ args: [...report, 'my-results', '--url', address.origin] }),
+    await spawnCiteward({ args: [...report, '--file', exported] }),
+    await spawnCiteward({ args: ['runs', 'report', '--file', exported, '--out', join(folder, 'report')] }),
+  ];
+  expect(ofWorker.stdout).toContain('### Run `my-results`');
+  expect(ofFile.stdout, ofFile.stderr).toBe(ofWorker.stdout);
+  expect(page.code, page.stderr).toBe(0);
+  const html = readFileSync(join(folder, 'report', 'index.html'), 'utf8');
+  expect(html).toContain('Run my-results');
+  expect(html).toContain('The run does not keep the text.');
   await end();
 
   const again = await view(exported);
@@ -106,7 +118,43 @@ test('a row with a step is shown in its step, and the address is that of the run
   await end();
 });
 
+test('the results of a batch are shown as they are, with the answers of the rows that were scored', async () => {
+  const results = join(folder, 'scores.jsonl');
+  const output = ['--output', results, '--errors', join(folder, 'errors.jsonl')];
+  const scored = await spawnCiteward({ args: ['batch', 'run', 'examples/rollouts.jsonl', ...output] });
+  expect(scored.code, scored.stderr).toBe(0);
+  const { address, end } = await view(results, '--rows', 'examples/rollouts.jsonl');
+  const [page, kind, ...files] = address.hash.replace('#/', '').split('/');
+  expect([page, kind, files.length]).toEqual(['batches', 'results', 2]);
+  const [shown, requests] = await Promise.all(
+    files.map(async (id) => (await fetch(new URL(`/v1/files/${id}/content`, address))).text()),
+  );
+  expect(shown).toBe(readFileSync(results, 'utf8'));
+  expect(requests).toContain('"custom_id":"good-answer"');
+  await end();
+});
+
+test('a promptfoo result is scored row by row; rows without criteria are paid for their citations', async () => {
+  const file = join(folder, 'results.json');
+  const result = {
+    ...{ promptIdx: 0, testIdx: 0, provider: { id: 'p' }, prompt: { raw: 'How long is the Aare?' } },
+    vars: { tool_output: '<snippet id=S1>The Aare is 288 kilometres long.</snippet>' },
+    response: { output: '<answer><snippet id=S1>The Aare is 288 kilometres long.</snippet></answer>' },
+  };
+  const failed = { ...result, response: { error: 'timeout' } };
+  writeFileSync(file, JSON.stringify({ evalId: 'e', results: { version: 3, results: [result, failed] } }, null, 2));
+  const { address, end } = await view(file);
+  expect(address.hash).toBe('#/runs/results/0');
+  const shown = await rollouts(address, 'results', 0);
+  expect(shown).toMatchObject([{ reward: 10, detail: { rollout: { question: 'How long is the Aare?' } } }]);
+  await end();
+});
+
 test.each([
+  [['view', 'test'], 2, 'test is a folder'],
+  [['view', 'dashboard/index.html'], 2, 'dashboard/index.html is a page, not data'],
+  [['view', 'examples/rollouts.jsonl', '--rows', 'examples/rollouts.jsonl'], 2, '--rows goes with the results'],
+  [['runs', 'report', '--file', 'examples/rollouts.jsonl', '--markdown'], 2, 'is no exported run'],
   [['view', 'missing.jsonl'], 2, 'no such file: missing.jsonl'],
   [['view'], 2, 'no input: give a file'],
   [['view', 'package.json'], 1, 'no row was scored, so there is nothing to show'],

@@ -1,8 +1,9 @@
 /** `citeward runs report`: a run as one HTML page that needs no server, or as Markdown for a pull request. */
+import { openAsBlob } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import manifest from 'citeward/package.json' with { type: 'json' };
-import type { Client } from '../../../clients/typescript/client.ts';
+import { type Client, createClient } from '../../../clients/typescript/client.ts';
 import { prepareGroup } from '../../../src/runs/replay-group.ts';
 import type { RunStep } from '../../../src/runs/summary.ts';
 import type { RunDetail, RunRollout } from '../../../src/wire/runs.ts';
@@ -10,10 +11,12 @@ import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { messageOf } from '../../shared/input.ts';
-import { groupsOfFile, recipesOfFile } from '../../shared/run-file.ts';
+import { groupsOfFile, recipesOfFile, runOfFile } from '../../shared/run-file.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { Screen } from '../../shared/screen.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
+import { withOwnWorker } from '../serve/own-worker.ts';
 import { RunDigest } from './digest.ts';
 import { withExport } from './exported-run.ts';
 import { connectForRuns, runIdOf } from './options.ts';
@@ -22,8 +25,13 @@ import { type Ledger, type RunReport, reportMarkdown } from './report-text.ts';
 import { runPages } from './run.ts';
 
 const syntax: CommandSyntax = {
-  usage: ['runs report RUN --out DIR --url URL', 'runs report RUN --markdown --url URL'],
+  usage: [
+    'runs report RUN --out DIR --url URL',
+    'runs report RUN --markdown --url URL',
+    'runs report --file RUN.jsonl --out DIR',
+  ],
   flags: [
+    { name: 'file', kind: 'text', value: 'FILE', help: 'Report the run of this exported file, without a Worker of yours.' },
     { name: 'out', kind: 'text', value: 'DIR', help: 'Write the page there, as index.html; it replaces an older one.' },
     { name: 'markdown', kind: 'switch', help: 'Print a short report as Markdown, for a comment of a pull request.' },
     ...WORKER_FLAGS,
@@ -38,13 +46,16 @@ const syntax: CommandSyntax = {
 export const reportCommand: Command = { ...syntax, run };
 
 async function run(flags: Flags): Promise<number> {
-  const id = runIdOf(flags.positionals, 'report');
+  const file = flags.text('file');
   const directory = flags.text('out');
   const isMarkdown = flags.isOn('markdown');
   if (directory === null && !isMarkdown) throw new UsageError('expected --out DIR, --markdown, or both');
   const screen = new Screen(flags);
-  const client = await connectForRuns(flags, screen);
-  const report = await reportOf(client, id, directory !== null);
+  const withAnswers = directory !== null;
+  const report =
+    file === null
+      ? await reportOfRun(flags, screen, withAnswers)
+      : await reportOfFile(file, flags, screen, withAnswers);
   if (isMarkdown) for (const line of reportMarkdown(report)) await screen.result(line);
   if (directory !== null) {
     const path = join(directory, 'index.html');
@@ -59,7 +70,38 @@ async function run(flags: Flags): Promise<number> {
   return EXIT_OK;
 }
 
-async function reportOf(client: Client, id: string, withAnswers: boolean): Promise<RunReport> {
+async function reportOfRun(flags: Flags, screen: Screen, withAnswers: boolean): Promise<RunReport> {
+  const id = runIdOf(flags.positionals, 'report');
+  const client = await connectForRuns(flags, screen);
+  return reportOf(client, id, withAnswers, () => withExport(client, id, ledgerOf));
+}
+
+/** Imports an exported run into a Worker that lives as long as the report is made. @throws UsageError for another file. */
+async function reportOfFile(path: string, flags: Flags, screen: Screen, withAnswers: boolean): Promise<RunReport> {
+  if (flags.positionals.length > 0) throw new UsageError('--file names the run: leave RUN out');
+  if (flags.text('url') !== null) throw new UsageError('--file needs no Worker: leave --url out');
+  const id = await runOfFile(path);
+  if (id === null) {
+    throw new UsageError(`${path} is no exported run`, `Make one with: ${CITEWARD} runs export RUN --url URL > RUN.jsonl`);
+  }
+  // A file that is cut off is refused before anything starts.
+  const ledger = await ledgerOf(path);
+  return withOwnWorker({ state: null, port: 0, settings: {}, screen }, async ({ url }) => {
+    const client = createClient({ url: new URL(url), key: null });
+    const imported = await client.runs.import(id, await openAsBlob(path));
+    if (!imported.ok) throw runErrorOf(imported.failure);
+    const [refused] = imported.body.refused_lines;
+    if (refused !== undefined) throw new RunError(`${path}: line ${refused.line}: ${refused.detail}`);
+    return reportOf(client, id, withAnswers, async () => ledger);
+  });
+}
+
+async function reportOf(
+  client: Client,
+  id: string,
+  withAnswers: boolean,
+  ledger: () => Promise<Ledger>,
+): Promise<RunReport> {
   const steps: RunStep[] = [];
   let described: RunDetail | null = null;
   for await (const page of runPages(client.runs, id, null)) {
@@ -74,7 +116,7 @@ async function reportOf(client: Client, id: string, withAnswers: boolean): Promi
     steps,
     alerts: alerts.body,
     answers: withAnswers ? await answersOf(client, id, described.last_step) : [],
-    ledger: await withExport(client, id, ledgerOf),
+    ledger: await ledger(),
     version: manifest.version,
   };
 }

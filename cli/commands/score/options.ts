@@ -2,7 +2,7 @@
 
 import { RECIPE_NAMES } from '../../../src/families/composers.ts';
 import { CREDIT_BY } from '../../../src/family/credit.ts';
-import { isJsonObject } from '../../../src/json.ts';
+import { groupPlaces } from '../../../src/wire/rows/group-places.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
@@ -69,23 +69,6 @@ export function runPlaces(flags: Flags): ((fields: Fields) => Fields) | null {
   if (flags.text('url') === null) throw new UsageError('--run: only a Worker records runs', 'Give its --url.');
   const placeOf = groupPlaces();
   return (fields) => ({ ...fields, run: { ...placeOf(fields), id, step }, ...(store_text ? { store_text } : {}) });
-}
-
-/**
- * Gives each row its place in a run, called in the order of the rows: that of its own `run`; other rows with the same
- * question form a group.
- */
-export function groupPlaces(): (fields: Fields) => Fields {
-  const groups = new Map<string, { readonly group: number; samples: number }>();
-  return (fields) => placeOf(fields, groups);
-}
-
-function placeOf({ run, question }: Fields, groups: Map<string, { readonly group: number; samples: number }>): Fields {
-  if (isJsonObject(run)) return run;
-  const prompt = JSON.stringify(question ?? null);
-  const known = groups.get(prompt) ?? { group: groups.size, samples: 0 };
-  groups.set(prompt, known);
-  return { group: known.group, sample: known.samples++ };
 }
 
 /**

@@ -12,6 +12,12 @@ export const viewSyntax: CommandSyntax = {
   flags: [
     ...SCORING_FLAGS.filter(({ name }) => !NOT_SHOWN.includes(name)),
     MAP_FLAG,
+    {
+      name: 'rows',
+      kind: 'text',
+      value: 'FILE',
+      help: 'With results of a batch: the rows that were scored, for answers.',
+    },
     { name: 'port', kind: 'text', value: 'N', help: 'Port of the page (default: a free one).' },
     { name: 'no-open', kind: 'switch', help: 'Only print the address of the page; open no browser.' },
     { name: 'state', kind: 'text', value: 'DIR', help: 'Keep what is shown in DIR, as serve does (default: nothing).' },
@@ -19,7 +25,9 @@ export const viewSyntax: CommandSyntax = {
   ],
   details: [
     'Scores the rows of a file, as score does, and shows them in the dashboard while they are scored. A file of',
-    'runs export is shown as it is, without scoring. The page is of this machine only, and ends with Ctrl-C.',
+    'runs export and the results of a batch are shown as they are. Rows are read out of inspect logs (.eval, .json),',
+    'promptfoo results (.json, .jsonl), the completions that TRL keeps (.parquet) and data sets of ragas.',
+    'The page is of this machine only, and ends with Ctrl-C.',
     'Rows with the same question form a group; a row with {"run": {"step": N}} is shown in step N, others in step 0.',
     'Judge: the built-in one, or a model of BACKENDS in --settings (docs/guides/backends.md).',
   ],

@@ -5,11 +5,14 @@
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { isToolDocument, unreadableBytes } from '../../../src/wire/rows/tool-files.ts';
 import { RunError, UsageError } from '../exit.ts';
 import type { FlagDescription, Flags } from '../flags.ts';
 import { type Input, messageOf, openInput } from '../input.ts';
+import type { Fields } from '../rows.ts';
 import { mappedLines, proposeMapOfLine, type RowMap, readColumnMap, rowLines } from './columns.ts';
 import { jsonValueLines } from './json-values.ts';
+import type { ToolReading } from './tool-records.ts';
 
 export const MAP_FLAG: FlagDescription = {
   name: 'map',
@@ -24,11 +27,17 @@ export const MAP_FLAG: FlagDescription = {
  *
  * @param example a command with an input, printed if there is none.
  * @param areAnswers whether each row must have an answer, so that columns with other names are an error.
+ * @param tools reads the files of known tools, too (src/wire/rows/tool-files.ts); `null` = their columns need a map.
  * @throws UsageError if the input or the column map is unusable; while the rows are read, RunError if the rest of the
  * file cannot be read.
  */
-export function openRows(flags: Flags, example: string, areAnswers = false): Promise<Input> {
-  return openRowFile(flags.positionals, flags, example, areAnswers);
+export function openRows(
+  flags: Flags,
+  example: string,
+  areAnswers = false,
+  tools: ToolReading | null = null,
+): Promise<Input> {
+  return openRowFile(flags.positionals, flags, example, areAnswers, tools);
 }
 
 /** Opens one input as `openRows` does. @param positionals in place of those of the flags. */
@@ -37,18 +46,21 @@ export async function openRowFile(
   flags: Flags,
   example: string,
   areAnswers = false,
+  tools: ToolReading | null = null,
 ): Promise<Input> {
   const mapPath = flags.text('map');
   const map = mapPath === null ? null : await readColumnMap(mapPath);
   const input = await unzipped(await openInput(positionals, flags.shell.stdin, example));
   const { head, chunks } = await peeked(input.chunks);
   const text = new TextDecoder().decode(head);
-  if (text.startsWith(ZIP_MAGIC)) {
+  const isRead = map === null ? tools : null;
+  if (text.startsWith(ZIP_MAGIC) && isRead === null) {
     throw new UsageError(
       `${input.name}: a zip file, such as an Excel workbook, has no rows`,
       'Save it as "CSV UTF-8".',
     );
   }
+  if (isRead !== null) return openToolRows({ ...input, chunks }, text, isRead);
   const format = formatOf(text, input.name);
   if (format === 'jsonl' && map === null) {
     if (areAnswers) proposeMapOfLine(text);
@@ -61,6 +73,29 @@ export async function openRowFile(
     bytes: null,
     chunks: await converted(format, { ...input, chunks }, map, { head: text, areAnswers }),
   };
+}
+
+/** The rows of a file whose tool its first record tells. @throws UsageError for a file that holds no rows. */
+async function openToolRows(input: Input, head: string, tools: ToolReading): Promise<Input> {
+  const { documentRecords, inspectSamples, refused, toolLines, toolRowLines } = await import('./tool-records.ts');
+  const { name, chunks } = input;
+  const unreadable = unreadableBytes(head);
+  if (unreadable !== null) throw refused(name, unreadable);
+  const rows = { name, unit: 'row', path: null, bytes: null } as const;
+  if (head.startsWith(ZIP_MAGIC))
+    return { ...rows, chunks: toolRowLines(inspectSamples(input.path, name), tools, name) };
+  if (isToolDocument(head)) return { ...rows, chunks: toolRowLines(documentRecords(chunks, name), tools, name) };
+  const format = formatOf(head, name);
+  switch (format) {
+    case 'jsonl':
+      return { name, unit: 'line', path: null, bytes: input.bytes, chunks: toolLines(chunks, tools, name) };
+    case 'json':
+      return { ...rows, chunks: toolLines(jsonValueLines(chunks), tools, name) };
+    case 'csv':
+    case 'tsv':
+    case 'parquet':
+      return { ...rows, chunks: toolRowLines(await recordsOf(format, input, head), tools, name) };
+  }
 }
 
 /** The first bytes of a gzip file (RFC 1952). */
@@ -101,16 +136,20 @@ async function converted(
     case 'json':
       return mappedLines(jsonValueLines(input.chunks), map);
     case 'csv':
-    case 'tsv': {
-      const { csvRecords, layoutOf } = await import('./csv.ts');
-      const layout = format === 'csv' ? layoutOf(head) : { delimiter: '\t', headerLine: 1 };
-      return rowLines(csvRecords(input, layout), map, areAnswers);
-    }
-    case 'parquet': {
-      const { parquetRecords } = await import('./parquet.ts');
-      return rowLines(parquetRecords(input), map, areAnswers);
-    }
+    case 'tsv':
+    case 'parquet':
+      return rowLines(await recordsOf(format, input, head), map, areAnswers);
   }
+}
+
+async function recordsOf(
+  format: 'csv' | 'tsv' | 'parquet',
+  input: Input,
+  head: string,
+): Promise<AsyncIterable<Fields>> {
+  if (format === 'parquet') return (await import('./parquet.ts')).parquetRecords(input);
+  const { csvRecords, layoutOf } = await import('./csv.ts');
+  return csvRecords(input, format === 'csv' ? layoutOf(head) : { delimiter: '\t', headerLine: 1 });
 }
 
 type RowFormat = 'jsonl' | 'json' | 'csv' | 'tsv' | 'parquet';

@@ -3,6 +3,7 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { isJsonObject } from '../../../src/json.ts';
+import { jsonOf } from '../../../src/wire/rows/columns.ts';
 import { RunError, UsageError } from '../exit.ts';
 import type { Input } from '../input.ts';
 import type { Fields } from '../rows.ts';
@@ -37,18 +38,4 @@ async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
     const kind = error instanceof Error ? error.name : 'an error';
     throw new RunError(`${name}: not readable as Parquet (${kind})`);
   }
-}
-
-/**
- * The JSON value of a Parquet value. Members that are null are left out: a Parquet struct has all its members in every
- * row, so null says that the row has none.
- */
-function jsonOf(value: unknown): unknown {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  if (value instanceof Date) return value.toISOString();
-  if (value instanceof Uint8Array) return new TextDecoder().decode(value);
-  if (Array.isArray(value)) return value.map(jsonOf);
-  if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
-  return Object.fromEntries(members.map(([name, member]) => [name, jsonOf(member)]));
 }

@@ -14,7 +14,7 @@ import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
 import { FailedLinesCard } from './failed-lines-card.tsx';
-import { ResultsCard } from './results-card.tsx';
+import { ResultsCard, workerFile } from './results-card.tsx';
 
 export function BatchView({ id }: { id: string }) {
   const path = `/v1/batches/${pathSegment(id)}`;
@@ -46,7 +46,9 @@ export function BatchView({ id }: { id: string }) {
         {(batch) => (
           <>
             <Summary batch={batch} />
-            {batch.output_file_id !== null && <ResultsCard batch={batch} outputFile={batch.output_file_id} />}
+            {batch.output_file_id !== null && (
+              <ResultsCard output={workerFile(batch.output_file_id)} input={workerFile(batch.input_file_id)} />
+            )}
             {batch.errors !== null && <InputErrors errors={batch.errors.data} />}
             {batch.dead_letters.length > 0 && <DeadLetters batch={batch} onRedrive={() => send('redrive')} />}
             {batch.error_file_id !== null && <FailedLinesCard batch={batch} errorFile={batch.error_file_id} />}

@@ -11,9 +11,30 @@ import { hrefOf } from '../navigation/route.ts';
 import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
 import '../styles/batches.css';
 import { BatchView } from './batch-view.tsx';
+import { ResultsCard, workerFile } from './results-card.tsx';
 
-export function BatchesPage({ path: [batch] }: { path: readonly string[] }) {
-  return <main class="page">{batch === undefined ? <AllBatches /> : <BatchView key={batch} id={batch} />}</main>;
+/** @param path the id of a batch; or `results`, the file of results and that of its requests: those of citeward view. */
+export function BatchesPage({ path: [batch, output, input] }: { path: readonly string[] }) {
+  return (
+    <main class="page">
+      {batch === undefined && <AllBatches />}
+      {batch === 'results' && output !== undefined && <StoredResults output={output} input={input ?? null} />}
+      {batch !== undefined && batch !== 'results' && <BatchView key={batch} id={batch} />}
+    </main>
+  );
+}
+
+/** Results that were uploaded as a file, without a batch of this Worker. */
+function StoredResults({ output, input }: { output: string; input: string | null }) {
+  return (
+    <>
+      <div class="page-head">
+        <h1>Results of a batch</h1>
+        <span class="muted">as they are in the file</span>
+      </div>
+      <ResultsCard output={workerFile(output)} input={input === null ? null : workerFile(input)} />
+    </>
+  );
 }
 
 function AllBatches() {

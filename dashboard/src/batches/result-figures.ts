@@ -1,7 +1,7 @@
 /** Reads the output file of a batch: rewards, why some are missing, and the results with the lowest rewards. */
 import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
-import { fileContentPath, openApi, type Reply } from '../api/call.ts';
+import type { Reply } from '../api/call.ts';
 import { textLines } from '../api/text-lines.ts';
 import type { DetailedRollout } from '../runs/load-rollout.ts';
 
@@ -28,12 +28,15 @@ type OutputLine = {
   readonly custom_id: string;
   readonly response: {
     readonly body: (ScoreResponse | { readonly reward?: undefined }) & { readonly members?: readonly ScoreResponse[] };
-  };
+  } | null;
 };
 
+/** Opens a file of the Worker or of this machine. @throws DOMException (AbortError) when `signal` aborts. */
+export type OpenFile = (signal: AbortSignal) => Promise<Reply<ReadableStream<Uint8Array<ArrayBuffer>>>>;
+
 /** @throws DOMException (AbortError) when `signal` aborts. */
-export async function loadResults(outputFile: string, signal: AbortSignal): Promise<Reply<ResultFigures>> {
-  const file = await openApi(fileContentPath(outputFile), { signal });
+export async function loadResults(open: OpenFile, signal: AbortSignal): Promise<Reply<ResultFigures>> {
+  const file = await open(signal);
   if (!file.ok) return file;
   const rewards: number[] = [];
   const unscored = new Map<string, number>();
@@ -52,6 +55,11 @@ export async function loadResults(outputFile: string, signal: AbortSignal): Prom
   };
   for await (const line of textLines(file.value)) {
     const { custom_id, response }: OutputLine = JSON.parse(line);
+    // A file with the errors among the results has lines without a response.
+    if (response === null) {
+      unscored.set('unknown', (unscored.get('unknown') ?? 0) + 1);
+      continue;
+    }
     const { body } = response;
     if (body.members !== undefined) for (const [n, member] of body.members.entries()) add(custom_id, n, member);
     else if (body.reward !== undefined) add(custom_id, null, body);
@@ -67,11 +75,11 @@ const WRITTEN_AS_IT_IS = /^[\w .,:;=@#+-]*$/;
 
 /** Reads the rollouts of some results from the input file. @throws DOMException (AbortError) when `signal` aborts. */
 export async function loadAnswers(
-  inputFile: string,
+  open: OpenFile,
   results: readonly ScoredResult[],
   signal: AbortSignal,
 ): Promise<Reply<Answers>> {
-  const file = await openApi(fileContentPath(inputFile), { signal });
+  const file = await open(signal);
   if (!file.ok) return file;
   const answers = new Map<ScoredResult, Pick<DetailedRollout, 'detail'>>();
   const ids = results.map(({ custom_id }) => (WRITTEN_AS_IT_IS.test(custom_id) ? `"${custom_id}"` : null));

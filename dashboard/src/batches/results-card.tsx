@@ -1,7 +1,7 @@
 /** The rewards of a batch: their mean, their distribution, and the ten lowest with their answers. */
 import '../styles/runs.css';
 import { Fragment } from 'preact';
-import type { BatchReply } from '../../../src/wire/batches/batch.ts';
+import { fileContentPath, openApi } from '../api/call.ts';
 import { useLoading } from '../api/use-api.ts';
 import { Histogram } from '../charts/histogram.tsx';
 import { Fact } from '../display/fact.tsx';
@@ -10,18 +10,36 @@ import { WhenLoaded } from '../display/when-loaded.tsx';
 import { FindingChips } from '../runs/finding-chips.tsx';
 import { StoredAnswer } from '../runs/rollout-answer.tsx';
 import { unscoredWords } from '../words/unscored.ts';
-import { loadAnswers, loadResults, type ResultFigures, type ScoredResult } from './result-figures.ts';
+import {
+  type Answers,
+  loadAnswers,
+  loadResults,
+  type OpenFile,
+  type ResultFigures,
+  type ScoredResult,
+} from './result-figures.ts';
 
-export function ResultsCard({ batch, outputFile }: { batch: BatchReply; outputFile: string }) {
-  const loading = useLoading((signal) => loadResults(outputFile, signal), outputFile);
+/** A file, and what tells it from others. */
+export type ResultFile = { readonly of: string; readonly open: OpenFile };
+
+/** A file of the Worker. */
+export function workerFile(id: string): ResultFile {
+  return { of: id, open: (signal) => openApi(fileContentPath(id), { signal }) };
+}
+
+/** @param input the requests, which have the answers; `null` = they are not at hand. */
+export function ResultsCard({ output, input }: { output: ResultFile; input: ResultFile | null }) {
+  const loading = useLoading((signal) => loadResults(output.open, signal), output.of);
   return (
     <WhenLoaded loading={loading} waiting="Reading the results…">
-      {(figures) => <Results batch={batch} figures={figures} />}
+      {(figures) => <Results input={input} figures={figures} />}
     </WhenLoaded>
   );
 }
 
-function Results({ batch, figures: { rewards, unscored, worst } }: { batch: BatchReply; figures: ResultFigures }) {
+type ResultsProps = { input: ResultFile | null; figures: ResultFigures };
+
+function Results({ input, figures: { rewards, unscored, worst } }: ResultsProps) {
   // A batch of verifications or comparisons has none.
   if (rewards.length === 0 && unscored.size === 0) return null;
   const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
@@ -49,19 +67,26 @@ function Results({ batch, figures: { rewards, unscored, worst } }: { batch: Batc
         </dl>
         {rewards.length > 0 && <Histogram before={rewards} text={numberText} />}
       </section>
-      {worst.length > 0 && <Worst batch={batch} worst={worst} />}
+      {worst.length > 0 && <Worst input={input} worst={worst} />}
     </>
   );
 }
 
-function Worst({ batch, worst }: { batch: BatchReply; worst: readonly ScoredResult[] }) {
-  const { loaded } = useLoading((signal) => loadAnswers(batch.input_file_id, worst, signal), batch.input_file_id);
+const NO_ANSWERS: Answers = new Map();
+
+function Worst({ input, worst }: { input: ResultFile | null; worst: readonly ScoredResult[] }) {
+  const { loaded } = useLoading<Answers>(
+    async (signal) =>
+      input === null ? { ok: true, value: NO_ANSWERS, milliseconds: 0 } : loadAnswers(input.open, worst, signal),
+    input?.of ?? '',
+  );
   const answers = loaded.state === 'loaded' ? loaded.value : null;
   return (
     <section class="card" aria-label="Lowest rewards">
       <header class="card-head">
         <h2>Lowest rewards</h2>
         <span class="muted" role="status">
+          {input === null && 'without answers: results do not hold them'}
           {loaded.state === 'loading' && 'Loading the answers…'}
           {loaded.state === 'failed' && 'the input file was not loaded, so there are no answers'}
         </span>
@@ -91,7 +116,7 @@ function Worst({ batch, worst }: { batch: BatchReply; worst: readonly ScoredResu
                     <td class="number">{columnText(reward)}</td>
                     <td>{'finding_counts' in report && <FindingChips counts={report.finding_counts} />}</td>
                   </tr>
-                  {answers !== null && (
+                  {input !== null && answers !== null && (
                     <tr class="answer-row">
                       <td colSpan={3}>
                         {answer === undefined ? (

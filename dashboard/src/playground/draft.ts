@@ -2,7 +2,7 @@
 import type { CitationPolicy } from '../../../src/citations/citation-policy.ts';
 import { ANSWER_FORMATS } from '../../../src/citations/formats/names.ts';
 import { type CitedAnswer, readCitedAnswer } from '../../../src/citations/formats/read-answer.ts';
-import { GRAMMAR_NAMES, type GrammarName } from '../../../src/citations/grammars.ts';
+import type { GrammarName } from '../../../src/citations/grammars.ts';
 import { parseResponse, sizeProblems } from '../../../src/citations/parse.ts';
 import { sourcesOf as readSources, type SourceInput } from '../../../src/citations/sources.ts';
 import type { Source } from '../../../src/citations/types.ts';
@@ -182,12 +182,6 @@ export type ParseOptions = {
   readonly mode: 'full' | 'answer_only';
   readonly citations: CitationPolicy;
 };
-
-/** The first grammar in which the response has a citation; `snippet` if there is none. */
-export function grammarOf({ response }: Draft): GrammarName {
-  const sources = readSources({ sources: [] });
-  return GRAMMAR_NAMES.find((grammar) => parseResponse(response, sources, { grammar }).claims.length > 0) ?? 'snippet';
-}
 
 export type DraftVerification =
   | {

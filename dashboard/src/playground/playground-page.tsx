@@ -8,6 +8,7 @@ import { useApi } from '../api/use-api.ts';
 import { CurlText } from '../display/curl-text.tsx';
 import { numberText } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
+import { FileChooser } from '../open-file/file-chooser.tsx';
 import { apiKey } from '../settings/api-key.ts';
 import { useObservable } from '../settings/observable.ts';
 import { AnswerCard } from './answer-card.tsx';
@@ -52,8 +53,9 @@ export function PlaygroundPage({ example }: { example: string }) {
       <h1 class="visually-hidden">Playground</h1>
       <p class="muted">
         Citeward checks the citations of an answer against its sources, and scores it. This is an example: edit it,
-        choose another, or open a file of yours with <code>npx citeward view FILE</code>.
+        choose another, or open a file of yours, here or with <code>npx citeward view FILE</code>.
       </p>
+      <FileChooser />
       <Desk
         key={wanted}
         initial={opened?.draft ?? picked?.draft ?? EMPTY_DRAFT}

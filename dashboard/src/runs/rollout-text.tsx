@@ -1,9 +1,10 @@
 /** The stored text of a rollout: the answer with its marked claims, the sources, the findings. */
 import { useMemo } from 'preact/hooks';
+import { grammarOf } from '../../../src/wire/rows/citations-only.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { AnswerCard } from '../playground/answer-card.tsx';
 import { claimStatuses } from '../playground/claim-status.ts';
-import { type Draft, draftOf, grammarOf, openDraft, verifyDraft } from '../playground/draft.ts';
+import { type Draft, draftOf, openDraft, verifyDraft } from '../playground/draft.ts';
 import { FindingsList } from '../playground/findings-list.tsx';
 import { SourcePanel } from '../playground/source-panel.tsx';
 import { useClaimFocus } from '../playground/use-claim-focus.ts';
@@ -71,7 +72,7 @@ function Reading({ rollout, draft }: { rollout: DetailedRollout; draft: Draft })
 export function verifiedRollout({ detail }: Pick<DetailedRollout, 'detail'>, draft: Draft) {
   const report = detail?.report ?? null;
   const judged = report !== null && 'claims' in report ? report.claims : null;
-  const verified = verifyDraft(draft, { grammar: grammarOf(draft), mode: 'full', citations: 'allowed' });
+  const verified = verifyDraft(draft, { grammar: grammarOf(draft.response), mode: 'full', citations: 'allowed' });
   return { verified, states: claimStatuses(verified.ok ? verified.verification.claims : [], judged) };
 }
 

@@ -214,3 +214,25 @@ function jsonIn(text: string): unknown {
   if (!/^\s*([[{]|-?\d|true\s*$|false\s*$)/.test(text)) return text;
   return parsedJson(text) ?? text;
 }
+
+/** Names the texts of a plain list of sources, or a single text, 1, 2, …, as markers `[1]` cite them. */
+export function withSourceTexts(fields: JsonObject): JsonObject {
+  const sources = typeof fields['sources'] === 'string' ? [fields['sources']] : fields['sources'];
+  if (!Array.isArray(sources) || sources.length === 0 || !sources.every((one) => typeof one === 'string'))
+    return fields;
+  return { ...fields, sources: sources.map((text, n) => ({ id: String(n + 1), text })) };
+}
+
+/**
+ * The JSON value of a Parquet value. Members that are null are left out: a Parquet struct has all its members in every
+ * row, so null says that the row has none.
+ */
+export function jsonOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return new TextDecoder().decode(value);
+  if (Array.isArray(value)) return value.map(jsonOf);
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return Object.fromEntries(members.map(([name, member]) => [name, jsonOf(member)]));
+}

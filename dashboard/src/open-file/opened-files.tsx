@@ -1,0 +1,190 @@
+/** What a person opened: rows to score, an exported run, the results of a batch, or why it is neither. */
+import '../recipe/zod-without-eval.ts';
+import '../styles/open-file.css';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { ADDED_CRITERION, citationsOnly } from '../../../src/wire/rows/citations-only.ts';
+import { type ResultFile, ResultsCard } from '../batches/results-card.tsx';
+import { countText, plural } from '../display/number-text.ts';
+import { ProblemNotice } from '../display/problem-notice.tsx';
+import { hrefOf } from '../navigation/route.ts';
+import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from '../playground/pickers.tsx';
+import { type OpenedFile, readOpenedFile } from './read-file.ts';
+import { type ScoredRows, scoreRows } from './score-rows.ts';
+
+type Read = { readonly file: File; readonly opened: OpenedFile };
+
+/** @param files one file, or the results of a batch with the file of its rows. @param onClose forgets them. */
+export function OpenedFiles({ files, onClose }: { files: readonly File[]; onClose: () => void }) {
+  const [read, setRead] = useState<readonly Read[] | null>(null);
+  useEffect(() => {
+    let isShown = true;
+    setRead(null);
+    Promise.all(files.map(async (file) => ({ file, opened: await readOpenedFile(file) }))).then((all) => {
+      if (isShown) setRead(all);
+    });
+    return () => {
+      isShown = false;
+    };
+  }, [files]);
+  return (
+    <section class="card opened" aria-label="Opened file">
+      <header class="card-head">
+        <h2 class="is-id">{files.map(({ name }) => name).join(' and ')}</h2>
+        <button type="button" class="quiet" onClick={onClose}>
+          Close
+        </button>
+      </header>
+      <div class="pad" aria-live="polite">
+        {read === null ? <p class="muted">Reading…</p> : <Shown read={read} />}
+      </div>
+    </section>
+  );
+}
+
+function Shown({ read }: { read: readonly Read[] }) {
+  const results = read.find(({ opened }) => opened.kind === 'batch_results');
+  if (results !== undefined) {
+    const other = read.find((one) => one !== results);
+    return <Results output={results.file} requests={other?.file ?? null} />;
+  }
+  const [first, ...more] = read;
+  if (first === undefined) return null;
+  const { file, opened } = first;
+  if (more.length > 0)
+    return (
+      <Refused
+        name="Two files"
+        problem="are opened together only if one holds the results of a batch"
+        hint="Open one of them."
+      />
+    );
+  switch (opened.kind) {
+    case 'refused':
+      return <Refused name={file.name} problem={opened.problem} hint={opened.hint} />;
+    case 'run':
+      return (
+        <p>
+          An exported run. <a href={hrefOf('replay')}>Replay</a> opens it in the browser;{' '}
+          <code>npx citeward view FILE</code> shows its charts and alerts.
+        </p>
+      );
+    case 'rows':
+      return <Rows file={file} rows={opened.rows} tool={opened.tool} leftOut={opened.leftOut} />;
+    case 'batch_results':
+      return null;
+  }
+}
+
+function Refused({ name, problem, hint }: { name: string; problem: string; hint: string }) {
+  return (
+    <div class="notice notice-bad" role="alert">
+      <p class="notice-title">
+        {name} {problem}
+      </p>
+      <p>{hint}</p>
+    </div>
+  );
+}
+
+function Results({ output, requests }: { output: File; requests: File | null }) {
+  const fileOf = (file: File): ResultFile => ({
+    of: `${file.name} ${file.lastModified}`,
+    open: async () => ({ ok: true, value: file.stream(), milliseconds: 0 }),
+  });
+  return (
+    <>
+      {requests === null && (
+        <p class="muted">Results hold no answers. To see them, open the input of the batch together with this file.</p>
+      )}
+      <ResultsCard output={fileOf(output)} input={requests === null ? null : fileOf(requests)} />
+    </>
+  );
+}
+
+type RowsProps = { file: File } & Pick<Extract<OpenedFile, { kind: 'rows' }>, 'rows' | 'tool' | 'leftOut'>;
+
+function Rows({ file, rows, tool, leftOut }: RowsProps) {
+  const [recipe, setRecipe] = useState(DEFAULT_RECIPE);
+  const [judge, setJudge] = useState('');
+  const [run, setRun] = useState<string | null>(null);
+  const [scored, setScored] = useState<ScoredRows | null>(null);
+  const asking = useRef<AbortController | null>(null);
+  const withoutCriteria = useMemo(() => rows.filter((row) => citationsOnly(row) !== null).length, [rows]);
+  const ended = scored !== null && scored.done + scored.refused >= rows.length;
+  const score = async (): Promise<void> => {
+    const id = runIdOf(file.name, new Date());
+    const controller = new AbortController();
+    asking.current = controller;
+    setRun(id);
+    try {
+      await scoreRows(rows, { run: id, recipe, judge }, { signal: controller.signal, onProgress: setScored });
+    } catch (error) {
+      if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
+    }
+    asking.current = null;
+    setScored((last) => (last === null ? last : { ...last }));
+  };
+  return (
+    <>
+      <p>
+        {plural(rows.length, 'row')}
+        {tool !== null && <>, read as {tool}</>}
+        {leftOut > 0 && <>; {plural(leftOut, 'record')} without an answer left out</>}.
+        {withoutCriteria > 0 &&
+          ` Rows without criteria (${countText(withoutCriteria)}) are paid for their citations alone; “${ADDED_CRITERION}” is judged and not paid.`}
+      </p>
+      {run === null ? (
+        <div class="toolbar">
+          {withoutCriteria < rows.length && <RecipePicker value={recipe} onPick={setRecipe} />}
+          <JudgePicker value={judge} onPick={setJudge} />
+          <div class="toolbar-actions">
+            <button type="button" class="primary" onClick={score}>
+              Score and show
+            </button>
+          </div>
+        </div>
+      ) : (
+        <>
+          <progress max={rows.length} value={(scored?.done ?? 0) + (scored?.refused ?? 0)} aria-label="Rows scored" />
+          <p>
+            {countText(scored?.done ?? 0)} of {countText(rows.length)} scored
+            {scored !== null && scored.refused > 0 && <>, {countText(scored.refused)} refused</>}
+            {scored !== null && scored.done > 0 && (
+              <>
+                {' · '}
+                <a href={answersHref(run, scored.steps)}>See the answers</a>
+              </>
+            )}
+            {!ended && asking.current !== null && (
+              <>
+                {' '}
+                <button type="button" class="quiet" onClick={() => asking.current?.abort()}>
+                  Stop
+                </button>
+              </>
+            )}
+          </p>
+          {scored !== null && scored.failure !== null && <ProblemNotice failure={scored.failure} />}
+        </>
+      )}
+      <p class="muted">
+        The rows go to this Worker, which records them with their text as a run; delete it on its page.
+      </p>
+    </>
+  );
+}
+
+function answersHref(run: string, steps: ReadonlySet<number>): string {
+  const [step, ...more] = steps;
+  return step === undefined || more.length > 0 ? hrefOf('runs', run) : hrefOf('runs', run, String(step));
+}
+
+/** A name like that of the file, and the time, so that a file opened twice is two runs: `results-0730-140512`. */
+function runIdOf(name: string, at: Date): string {
+  const base = name
+    .replace(/\..*$/u, '')
+    .replaceAll(/[^A-Za-z0-9_-]+/gu, '-')
+    .slice(0, 40);
+  const time = at.toISOString().replaceAll(/\D/gu, '');
+  return `${base === '' ? 'file' : base}-${time.slice(4, 8)}-${time.slice(8, 14)}`;
+}

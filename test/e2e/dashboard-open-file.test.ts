@@ -1,0 +1,120 @@
+/** Files that a person opens in the dashboard: by the button, by dropping them, and those that it refuses. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { audit, DESK, PHONE } from './dashboard-browser.ts';
+import { DashboardDeployment, RECIPE, shoot } from './dashboard-deployment.ts';
+import { root } from './processes.ts';
+
+let deployment: DashboardDeployment;
+
+beforeAll(async () => {
+  deployment = await DashboardDeployment.start();
+}, 300_000);
+
+afterAll(() => deployment?.stop());
+
+type Opened = { readonly name: string; readonly text: string };
+
+const rollouts = readFileSync(join(root, 'examples/rollouts.jsonl'), 'utf8').split('\n').slice(0, 3).join('\n');
+const SOURCE = 'The Aare is 288 kilometres long.';
+
+function choose(page: Page, files: readonly Opened[]): Promise<void> {
+  const given = files.map(({ name, text }) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) }));
+  return page.locator('input[type=file]').first().setInputFiles(given);
+}
+
+/** Drops a file on the page, as a person does from the desktop. */
+async function drop(page: Page, { name, text }: Opened): Promise<void> {
+  await page.evaluate(
+    ({ name, text }) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text], name));
+      const given = { dataTransfer: transfer, bubbles: true, cancelable: true };
+      document.body.dispatchEvent(new DragEvent('dragover', given));
+      document.body.dispatchEvent(new DragEvent('drop', given));
+    },
+    { name, text },
+  );
+}
+
+describe('a file', () => {
+  test('of rows is dropped, scored, and leads to its marked answers', async () => {
+    await deployment.onPage('#/playground', DESK, async ({ page }) => {
+      await page.getByText('or drop one here').waitFor();
+      await drop(page, { name: 'my rows.jsonl', text: rollouts });
+      const opened = page.getByRole('region', { name: 'Opened file' });
+      await opened.getByText('3 rows.').waitFor();
+      await shoot(page, 'open-file-rows');
+      await opened.getByRole('button', { name: 'Score and show' }).click();
+      await opened.getByText('3 of 3 scored').waitFor({ timeout: 60_000 });
+      expect(await audit(page)).toEqual([]);
+      await opened.getByRole('link', { name: 'See the answers' }).click();
+      await page.locator('.claim, mark').first().waitFor();
+      expect(page.url()).toMatch(/#\/runs\/my-rows-\d{4}-\d{6}\/0$/u);
+    });
+  });
+
+  test('of promptfoo has its rows read, and those without criteria are paid for citations', async () => {
+    const result = {
+      ...{ provider: { id: 'p' }, prompt: { raw: 'How long is the Aare?' } },
+      vars: { contexts: [SOURCE] },
+      response: { output: 'It is 288 kilometres long [1].' },
+    };
+    const text = JSON.stringify({ evalId: 'e', results: { version: 3, results: [result] } });
+    await deployment.onPage('#/playground', { ...PHONE, theme: 'light' }, async ({ page }) => {
+      await choose(page, [{ name: 'results.json', text }]);
+      await page.getByText('1 row, read as promptfoo results.').waitFor();
+      await page.getByText('Rows without criteria (1)').waitFor();
+      expect(await audit(page)).toEqual([]);
+      await shoot(page, 'open-file-promptfoo-narrow');
+      await page.getByRole('button', { name: 'Score and show' }).click();
+      await page.getByText('1 of 1 scored').waitFor({ timeout: 60_000 });
+    });
+  });
+
+  test('of CSV and of Parquet is read', async () => {
+    const csv = `question,response,sources\nHow long?,It is 288 kilometres long [1].,"['${SOURCE}']"\n`;
+    await deployment.onPage('#/playground', DESK, async ({ page }) => {
+      await choose(page, [{ name: 'rows.csv', text: csv }]);
+      await page.getByText('1 row.').waitFor();
+      const parquet = readFileSync(join(root, 'test/unit/cli/completions.parquet'));
+      const given = { name: 'completions_00010.parquet', mimeType: 'application/octet-stream', buffer: parquet };
+      await page.locator('input[type=file]').first().setInputFiles([given]);
+      await page.getByText('2 rows, read as a TRL completions file.').waitFor();
+    });
+  });
+
+  test('of batch results shows its figures, and its answers with the input beside it', async () => {
+    const row = JSON.parse(rollouts.split('\n')[0] ?? '');
+    const { id: _id, note: _note, ...fields } = row;
+    const body = { ...fields, recipe: RECIPE };
+    const reply = await deployment.post<unknown>('/v1/score', body);
+    const output = { id: 'x', custom_id: 'a', response: { status_code: 200, body: reply }, error: null };
+    const input = { custom_id: 'a', method: 'POST', url: '/v1/score', body };
+    await deployment.onPage('#/playground', { ...DESK, theme: 'dark' }, async ({ page }) => {
+      await choose(page, [
+        { name: 'scores.jsonl', text: JSON.stringify(output) },
+        { name: 'in.jsonl', text: JSON.stringify(input) },
+      ]);
+      await page.getByRole('region', { name: 'Lowest rewards' }).locator('.reading').waitFor();
+      await shoot(page, 'open-file-results-dark');
+      expect(await audit(page)).toEqual([]);
+      await choose(page, [{ name: 'scores.jsonl', text: JSON.stringify(output) }]);
+      await page.getByText('Results hold no answers').waitFor();
+    });
+  });
+
+  test.each([
+    ['page.html', '<!doctype html>', 'page.html is a page, not data'],
+    ['empty.jsonl', '', 'empty.jsonl is empty'],
+    ['notes.txt', 'some notes', 'notes.txt has no JSON object on line 1'],
+    ['scores.json', '{"family":"refiner","reward":1,"claims":[]}', 'scores.json holds scores, not answers'],
+  ])('%s is refused by name', async (name, text, message) => {
+    await deployment.onPage('#/playground', DESK, async ({ page }) => {
+      await choose(page, [{ name, text }]);
+      await page.getByRole('alert').getByText(message).waitFor();
+    });
+  });
+});
