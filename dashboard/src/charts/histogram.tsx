@@ -2,6 +2,7 @@
  * Reward histogram: one distribution, or recorded and replayed rewards over the same bins. A pointer or a finger on a
  * bin shows its counts.
  */
+import '../styles/charts.css';
 import '../styles/histogram.css';
 import { useState } from 'preact/hooks';
 import { countText } from '../display/number-text.ts';

@@ -7,7 +7,7 @@ import { type ResultFile, ResultsCard } from '../batches/results-card.tsx';
 import { countText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { hrefOf } from '../navigation/route.ts';
-import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from '../playground/pickers.tsx';
+import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from '../recipe/pickers.tsx';
 import { type OpenedFile, readOpenedFile } from './read-file.ts';
 import { type ScoredRows, scoreRows } from './score-rows.ts';
 

@@ -9,6 +9,7 @@ import { CurlText } from '../display/curl-text.tsx';
 import { numberText } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { FileChooser } from '../open-file/file-chooser.tsx';
+import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from '../recipe/pickers.tsx';
 import { apiKey } from '../settings/api-key.ts';
 import { useObservable } from '../settings/observable.ts';
 import { AnswerCard } from './answer-card.tsx';
@@ -25,7 +26,6 @@ import {
 } from './draft.ts';
 import { Editor } from './editor.tsx';
 import { FindingsList } from './findings-list.tsx';
-import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from './pickers.tsx';
 import { type Scored, ScorePanel } from './score-panel.tsx';
 import { SourcePanel } from './source-panel.tsx';
 import { useClaimFocus } from './use-claim-focus.ts';
