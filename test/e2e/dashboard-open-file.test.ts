@@ -27,16 +27,12 @@ function choose(page: Page, files: readonly Opened[]): Promise<void> {
 
 /** Drops a file on the page, as a person does from the desktop. */
 async function drop(page: Page, { name, text }: Opened): Promise<void> {
-  await page.evaluate(
-    ({ name, text }) => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([text], name));
-      const given = { dataTransfer: transfer, bubbles: true, cancelable: true };
-      document.body.dispatchEvent(new DragEvent('dragover', given));
-      document.body.dispatchEvent(new DragEvent('drop', given));
-    },
-    { name, text },
-  );
+  await page.evaluate(`{
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
+    for (const kind of ['dragover', 'drop'])
+      document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+  }`);
 }
 
 describe('a file', () => {

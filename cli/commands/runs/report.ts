@@ -11,8 +11,8 @@ import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { messageOf } from '../../shared/input.ts';
-import { groupsOfFile, recipesOfFile, runOfFile } from '../../shared/run-file.ts';
 import { CITEWARD } from '../../shared/program.ts';
+import { groupsOfFile, recipesOfFile, runOfFile } from '../../shared/run-file.ts';
 import { Screen } from '../../shared/screen.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
@@ -31,7 +31,12 @@ const syntax: CommandSyntax = {
     'runs report --file RUN.jsonl --out DIR',
   ],
   flags: [
-    { name: 'file', kind: 'text', value: 'FILE', help: 'Report the run of this exported file, without a Worker of yours.' },
+    {
+      name: 'file',
+      kind: 'text',
+      value: 'FILE',
+      help: 'Report the run of this exported file, without a Worker of yours.',
+    },
     { name: 'out', kind: 'text', value: 'DIR', help: 'Write the page there, as index.html; it replaces an older one.' },
     { name: 'markdown', kind: 'switch', help: 'Print a short report as Markdown, for a comment of a pull request.' },
     ...WORKER_FLAGS,
@@ -82,7 +87,10 @@ async function reportOfFile(path: string, flags: Flags, screen: Screen, withAnsw
   if (flags.text('url') !== null) throw new UsageError('--file needs no Worker: leave --url out');
   const id = await runOfFile(path);
   if (id === null) {
-    throw new UsageError(`${path} is no exported run`, `Make one with: ${CITEWARD} runs export RUN --url URL > RUN.jsonl`);
+    throw new UsageError(
+      `${path} is no exported run`,
+      `Make one with: ${CITEWARD} runs export RUN --url URL > RUN.jsonl`,
+    );
   }
   // A file that is cut off is refused before anything starts.
   const ledger = await ledgerOf(path);

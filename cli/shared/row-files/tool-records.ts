@@ -55,14 +55,14 @@ export async function* toolLines(
   let reading: Extract<RecordReading, { kind: 'rows' }> | null = null;
   let leftOut = 0;
   for await (const { number, content } of readLines(chunks, MAX_BODY_BYTES)) {
-    if (!content.ok) throw new RunError(`line ${number}: ${content.problem === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
+    if (!content.ok) throw new RunError(`line ${number}: ${content.error === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
     const read = lineFields(content);
     if (read.ok && reading === null) {
       reading = rowsReading(read.value, name);
       if (reading.tool !== null) onTool(reading.tool);
     }
     if (!read.ok || reading === null || reading.tool === null) {
-      yield encoder.encode(`${content.text}\n`);
+      yield encoder.encode(`${content.value}\n`);
       continue;
     }
     const rows = reading.rowsOf(read.value);
