@@ -20,7 +20,7 @@ import { withoutCode } from './code.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
 import { encloses, isInlineSpace, type Mark, noteNumbers, readMarks } from './links.ts';
-import { onlySeparators } from './marker-claims.ts';
+import { joinsMarkers, onlySeparators } from './marker-claims.ts';
 import { withoutReferences } from './references.ts';
 import type { Stretch } from './statements.ts';
 import type { CitedId, Claim, SourceSet } from './types.ts';
@@ -97,17 +97,22 @@ export function readLinkClaims(text: string, content: Span, sources: SourceSet, 
   return { claims, stretches, references: references.spans };
 }
 
-/** Joins marks with only white space or separators between them to runs, and takes in the brackets around a run. */
+/** Joins marks with only white space or separators between them, and labels with a word, to runs, and takes in the brackets around a run. */
 function readRuns(text: string, body: Span, marks: readonly Mark[]): Run[] {
   const runs: Run[] = [];
   for (let n = 0; n < marks.length; ) {
     const first = marks[n];
     if (first === undefined) break;
     const group = [first];
+    let last = first;
     let end = first.span.end;
     for (n++; n < marks.length; n++) {
       const next = marks[n];
-      if (next === undefined || !onlySeparators(text, end, next.span.start)) break;
+      if (next === undefined) break;
+      const isJoined = onlySeparators(text, end, next.span.start);
+      const areLabels = !isJoined && joinsMarkers(text, end, next.span.start) && isLabel(text, last);
+      if (!isJoined && !(areLabels && isLabel(text, next))) break;
+      last = next;
       group.push(next);
       end = next.span.end;
     }
@@ -127,7 +132,8 @@ function readRuns(text: string, body: Span, marks: readonly Mark[]): Run[] {
 /** Adds labels to the run before them, or begins a run. */
 function addLabels(text: string, runs: Run[], labels: readonly Mark[], span: Span): void {
   const last = runs.at(-1);
-  if (last !== undefined && onlySeparators(text, last.span.end, span.start)) {
+  const isJoined = last?.endsInProse === false && joinsMarkers(text, last.span.end, span.start);
+  if (last !== undefined && (isJoined || onlySeparators(text, last.span.end, span.start))) {
     for (const label of labels) last.marks.push(label);
     last.span = { start: last.span.start, end: span.end };
     last.endsInProse = false;

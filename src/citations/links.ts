@@ -8,6 +8,7 @@ import { GREATER_THAN, isAsciiDigit, isSpace, LESS_THAN, LINE_FEED } from '../te
 import { type Span, trimSpan } from '../text/span.ts';
 import { normalisedUrl } from '../text/url.ts';
 import { isIdSeparator, isIdUnit } from './tags.ts';
+import { isJoiningWord } from './written-ids.ts';
 
 /** Longest address of a link, in UTF-16 code units. */
 const MAX_URL_CHARS = 2048;
@@ -107,24 +108,40 @@ export function encloses(open: number, close: number): boolean {
   return isOpeningBracket(open) ? isClosingBracket(close) : isOpeningParenthesis(open) && isClosingParenthesis(close);
 }
 
-/** Returns the numbers in a list such as `3`, `^3` or `1, 2`, or `null` if it is none. */
+/** Longest item of a list of numbers, in UTF-16 code units: two with a word between them. */
+const MAX_ITEM_CHARS = 24;
+
+/** Returns the numbers in a list such as `3`, `^3` or `1, 2 and 3`, or `null` if it is none. */
 export function noteNumbers(text: string, inside: Span): Span[] | null {
   const numbers: Span[] = [];
   let start = inside.start;
   for (let i = inside.start; i <= inside.end; i++) {
     if (i < inside.end && !isIdSeparator(text.charCodeAt(i))) {
-      if (i - start > 2 * MAX_NOTE_DIGITS + 2) return null;
+      if (i - start > MAX_ITEM_CHARS) return null;
       continue;
     }
     const item = trimSpan(text, start, i);
     start = i + 1;
-    const isRaised = text[item.start] === '^';
-    const isBing = isRaised && text[item.end - 1] === '^';
-    const number = isRaised ? { start: item.start + 1, end: item.end - (isBing ? 1 : 0) } : item;
-    if (!isNoteNumber(text, number)) return null;
-    numbers.push(number);
+    for (const word of wordsOf(text, item)) {
+      const isRaised = text[word.start] === '^';
+      const isBing = isRaised && text[word.end - 1] === '^';
+      const number = isRaised ? { start: word.start + 1, end: word.end - (isBing ? 1 : 0) } : word;
+      if (!isNoteNumber(text, number)) return null;
+      numbers.push(number);
+    }
   }
   return numbers;
+}
+
+/** The words of an item without those that join two: the numbers of `1 and 2`, and of `and 3` at the end of a list. */
+function wordsOf(text: string, item: Span): Span[] {
+  const written = text.slice(item.start, item.end);
+  if (!/\s/.test(written)) return [item];
+  const words = Array.from(written.matchAll(/\S+/g), ({ 0: word, index }) => ({ word, start: item.start + index }));
+  const isList = words.every(({ word }, n) => isJoiningWord(word) === ((words.length - 1 - n) % 2 === 1));
+  if (!isList) return [item];
+  const numbers = words.filter(({ word }) => !isJoiningWord(word));
+  return numbers.map(({ word, start }) => ({ start, end: start + word.length }));
 }
 
 function isNoteNumber(text: string, { start, end }: Span): boolean {

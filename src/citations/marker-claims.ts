@@ -157,6 +157,16 @@ export function nextMarker(
   return openingAt(text, opening, end, open, complete);
 }
 
+/** Whether exactly one joining word, and what may separate markers, is between two of them. */
+export function joinsMarkers(text: string, start: number, end: number): boolean {
+  if (end - start > MAX_JOINT_CHARS) return false;
+  const between = text.slice(start, end);
+  const opening = '[';
+  return nextMarker(between + opening, 0, 0, between.length + 1, opening, true) === between.length;
+}
+
+/** Longest text between two marks with a joining word, in UTF-16 code units. */
+const MAX_JOINT_CHARS = 16;
 /** Longest text that may be a joining word, in UTF-16 code units. */
 const MAX_WORD_CHARS = 8;
 /** From here on, scripts of joining words write no spaces. */

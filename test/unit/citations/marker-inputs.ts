@@ -111,4 +111,14 @@ export const MARKER_LISTS: readonly MarkerInput[] = [
   ['It is red [2004 and 2005].', []],
   ['It is red [Smith and Jones, 2004].', []],
   ['It is red [1†L4-L9].', ['It is red <- 1']],
+  ['It is red [1], [2] and [3].', ['It is red <- 1 2 3'], 'link'],
+  ['It is red [1, 2 and 9].', ['It is red <- 1 2 9?'], 'link'],
+  ['It is red [1, 2, and 9].', ['It is red <- 1 2 9?'], 'link'],
+  ['It is red [1] and long [2].', ['It is red <- 1', 'and long <- 2'], 'link'],
+  ['It is red [7 or so].', [], 'link'],
+  [
+    'It is [red](https://a.example) and [long](https://b.example).',
+    ['It is red and <- https://a.example?', 'long <- https://b.example?'],
+    'link',
+  ],
 ];
