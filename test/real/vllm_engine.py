@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-START_S = 600
+START_S = 1_800
 OFFLINE = {
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_NO_USAGE_STATS": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
