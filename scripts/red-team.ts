@@ -152,7 +152,7 @@ async function redTeam(
   sayBase(base.tried);
   const reports: SeedReport[] = [];
   for (const seed of options.seeds) {
-    if (end_ms === null || Date.now() < end_ms) {
+    if (reports.length === 0 || end_ms === null || Date.now() < end_ms) {
       reports.push(await trainAndReport(client, policy, base, options, seed, end_ms));
     }
   }
