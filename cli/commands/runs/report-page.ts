@@ -33,7 +33,7 @@ export function reportPage(report: RunReport): string {
 <body>
 <main>
 <h1>${escaped(title)}</h1>
-<p class="quiet">${escaped(run.family)} · recorded ${escaped(run.created_at)} to ${escaped(run.active_at)}</p>
+<p class="quiet">${escaped(run.family)} · recorded ${escaped(ledger.first ?? 'never')} to ${escaped(ledger.last ?? 'never')}</p>
 <dl>${facts.join('')}</dl>
 <h2>By step</h2>
 ${stepCharts(steps)}

@@ -13,6 +13,9 @@ export type Ledger = {
   readonly digest: string;
   /** How many recorded rewards the recorded facts give again; `alone`: those of a rollout that was scored alone. */
   readonly recomputed: { readonly equal: number; readonly alone: number; readonly different: number };
+  /** When the first and the last of them were recorded, in UTC; `null` = there are none. */
+  readonly first: string | null;
+  readonly last: string | null;
 };
 
 export type RunReport = {

@@ -172,10 +172,15 @@ export async function ledgerOf(path: string): Promise<Ledger> {
   const { recipes } = await recipesOfFile(path);
   const digest = new RunDigest();
   const recomputed = { equal: 0, alone: 0, different: 0 };
+  const times: string[] = [];
   for await (const rows of groupsOfFile(path, undefined)) {
     digest.add(rows);
+    // ISO times in UTC sort as texts do; the first and the last are kept.
+    const known = [...times, ...rows.map(({ recorded_at }) => recorded_at)].sort();
+    times.splice(0, times.length, ...new Set([known.at(0) ?? '', known.at(-1) ?? '']));
     for (const [n, recorded] of prepareGroup(rows, recipes).recorded.entries())
       if (rows[n]?.reward !== null) recomputed[recorded]++;
   }
-  return { rollouts: digest.rollouts, digest: digest.hex(), recomputed };
+  const [first = null] = times;
+  return { rollouts: digest.rollouts, digest: digest.hex(), recomputed, first, last: times.at(-1) ?? null };
 }
