@@ -1,7 +1,8 @@
 /**
  * Reads tool calls in the Hermes format: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
  *
- * Models such as Qwen3-Coder write the element in tags instead: `<function=name><parameter=key>value</parameter></function>`.
+ * Other models write the element in tags instead: Qwen3-Coder `<function=name><parameter=key>value</parameter></function>`,
+ * GLM `name<arg_key>key</arg_key><arg_value>value</arg_value>`.
  *
  * There are two readers. `readToolCallsAsVerl` reproduces verl's rollout loop, which drops malformed calls.
  * `readToolCalls` returns malformed calls with a reason, so that the loop can show it to the model, and reads tags. Source:
@@ -77,7 +78,7 @@ export function readToolCallsAsVerl(text: string): { readonly content: string; r
 function readCall(text: string, span: Span): ToolCall | MalformedCall {
   const malformed = (reason: MalformedCallReason): MalformedCall => ({ ok: false, reason, span });
   const content = elementContent(text, span);
-  const tagged = readTags(content);
+  const tagged = readTags(content) ?? readPairs(content);
   if (tagged !== null) return { ok: true, ...tagged, span };
   const call = readPythonJson(content);
   if (call === undefined || !isPythonObject(call) || !allFinite(call)) return malformed('not_json');
@@ -107,6 +108,8 @@ function readTags(content: string): { readonly name: string; readonly arguments:
     const keyEnd = inner.indexOf('>', at);
     const close = keyEnd === -1 ? -1 : inner.indexOf(PARAMETER_END, keyEnd);
     if (close === -1 || close > end) return null;
+    // Another function begins in the same element, whose parameters are not this one's.
+    if (inner.slice(from, at).includes(FUNCTION_END)) return null;
     const key = inner.slice(at + PARAMETER.length, keyEnd).trim();
     if (key === '') return null;
     // The template puts a line break after the tag and one before its end.
@@ -118,6 +121,28 @@ function readTags(content: string): { readonly name: string; readonly arguments:
         .replace(/\n$/, ''),
     );
     from = close + PARAMETER_END.length;
+  }
+  return { name, arguments: Object.fromEntries(given) };
+}
+
+const KEY = '<arg_key>';
+const KEY_END = '</arg_key>';
+const VALUE = '<arg_value>';
+const VALUE_END = '</arg_value>';
+
+/** Reads a call in pairs of tags after its name; `null` = it is none. The arguments are texts. */
+function readPairs(content: string): { readonly name: string; readonly arguments: Record<string, string> } | null {
+  const first = content.indexOf(KEY);
+  const name = content.slice(0, Math.max(first, 0)).trim();
+  if (!/^[\w.-]+$/.test(name)) return null;
+  const given = new Map<string, string>();
+  for (let at = first; at !== -1; ) {
+    const keyEnd = content.indexOf(KEY_END, at);
+    const value = keyEnd === -1 ? -1 : content.indexOf(VALUE, keyEnd);
+    const close = value === -1 ? -1 : content.indexOf(VALUE_END, value);
+    if (close === -1) return null;
+    given.set(content.slice(at + KEY.length, keyEnd).trim(), content.slice(value + VALUE.length, close));
+    at = content.indexOf(KEY, close);
   }
   return { name, arguments: Object.fromEntries(given) };
 }

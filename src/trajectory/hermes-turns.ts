@@ -18,6 +18,22 @@ export function hasWrittenCalls(turns: readonly Turn[]): boolean {
   );
 }
 
+/**
+ * The beginnings of calls in the syntaxes of other models: Llama, Mistral, DeepSeek, Kimi, MiniMax, Granite and Phi,
+ * gpt-oss, Seed, InternLM, Gemma, and functions without their element.
+ */
+const OTHER_CALL =
+  /<\|python_tag\|>|\[TOOL_CALLS\]|<｜(?:tool▁calls▁begin|DSML)｜|<\|tool_calls?(?:_section_begin)?\|>|<(?:minimax:|seed:)tool_call>|<(?:tool|function)_calls>|<function=|<\|action_start\|>|<start_function_call>|to=functions\./;
+
+/** A finding for each policy turn that has no call but the text of one that is in another syntax, or whose element is not closed. */
+export function findUnreadCalls(turns: readonly Turn[], draft: TrajectoryDraft): void {
+  for (const { by_policy, text, calls, path } of turns) {
+    if (by_policy && text !== null && calls.length === 0 && (text.text.includes(CALL) || OTHER_CALL.test(text.text))) {
+      draft.finding('call_unread', path);
+    }
+  }
+}
+
 /** Moves written calls and results out of the texts. */
 export function readWrittenCalls(turns: readonly Turn[], draft: TrajectoryDraft): Turn[] {
   return turns.map((turn) => {

@@ -13,7 +13,7 @@ import type { Result } from '../result.ts';
 import { branchOf, isNode } from './branches.ts';
 import { readChatMessage } from './chat.ts';
 import { isDeeperThan, TrajectoryDraft } from './draft.ts';
-import { hasWrittenCalls, readWrittenCalls } from './hermes-turns.ts';
+import { findUnreadCalls, hasWrittenCalls, readWrittenCalls } from './hermes-turns.ts';
 import { linkCalls } from './link-calls.ts';
 import { readMarkedText, TEXT_MARKUPS, type TextMarkup } from './marked-text.ts';
 import { isResponsesItem, readResponsesItem } from './responses.ts';
@@ -75,6 +75,7 @@ export function readTrajectory(
 function finish(draft: TrajectoryDraft): Result<Trajectory, readonly InputProblem[]> {
   if (draft.problems.length > 0) return { ok: false, error: draft.problems };
   const read = hasWrittenCalls(draft.turns) ? readWrittenCalls(draft.turns, draft) : draft.turns;
+  findUnreadCalls(read, draft);
   const turns = linkCalls(read, draft);
   return { ok: true, value: { turns, findings: draft.findings, finding_count: draft.findingCount } };
 }

@@ -73,6 +73,7 @@ export const TRAJECTORY_FINDING_REASONS = [
   'refusal',
   'content_truncated',
   'arguments_malformed',
+  'call_unread',
   'call_without_result',
   'result_without_call',
   'tools_after_answer',

@@ -239,12 +239,12 @@ describe('keys', () => {
 });
 
 describe('a client without an SDK', () => {
-  const initialize = (accept: string | null) => {
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+  const initialize = (accept: string | null) => post(accept, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
+  const post = (accept: string | null, message: unknown) => {
     const headers = new Headers({ 'content-type': 'application/json', authorization: `Bearer ${OPERATOR}` });
     if (accept !== null) headers.set('accept', accept);
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
-    return ask(new Request(`${ORIGIN}/mcp`, { method: 'POST', headers, body }));
+    return ask(new Request(`${ORIGIN}/mcp`, { method: 'POST', headers, body: JSON.stringify(message) }));
   };
 
   it.each([
@@ -253,6 +253,7 @@ describe('a client without an SDK', () => {
     ['text/html, */*;q=0.1', 'text/event-stream'],
     ['application/json', 'application/json'],
     ['application/*;q=0.5', 'application/json'],
+    ['text/event-stream', 'text/event-stream'],
   ])('that accepts %s gets %s', async (accept, type) => {
     const reply = await initialize(accept);
     expect({ status: reply.status, type: reply.headers.get('content-type') }).toEqual({ status: 200, type });
@@ -261,7 +262,13 @@ describe('a client without an SDK', () => {
     expect(message).toMatchObject({ id: 0, result: { serverInfo: { name: 'citeward' } } });
   });
 
-  it('that accepts no JSON is refused', async () => {
+  it('that accepts JSON alone gets the replies of a batch as an array', async () => {
+    const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+    const replies: unknown = await (await post('application/json', batch)).json();
+    expect(replies).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} })));
+  });
+
+  it('that accepts neither is refused', async () => {
     expect((await initialize('text/html')).status).toBe(406);
   });
 });

@@ -39,10 +39,13 @@ export function mcpRoutes(askApp: AskApp): HonoBase<AppEnvironment> {
     const { method, url } = c.req.raw;
     const headers = new Headers(c.req.raw.headers);
     const accepted = typesOf(headers.get('accept'));
+    const takesStream = accepted.some((type) => STREAM_TYPES.has(type));
     // The SDK asks for both types, although it sends one message a reply.
-    if (accepted.some((type) => JSON_TYPES.has(type))) headers.set('accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
+    if (takesStream || accepted.some((type) => JSON_TYPES.has(type))) {
+      headers.set('accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
+    }
     const reply = await handler.fetch(new Request(url, { method, headers, body }));
-    return accepted.some((type) => STREAM_TYPES.has(type)) ? reply : inJson(reply);
+    return takesStream ? reply : inJson(reply);
   });
 }
 
@@ -56,13 +59,15 @@ function typesOf(accept: string | null): string[] {
   return (accept ?? '*/*').split(',').map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
 }
 
-/** The only message of an event stream as JSON; any other reply as it is. */
+/** The message of an event stream as JSON, those of a batch as an array; any other reply as it is. */
 async function inJson(reply: Response): Promise<Response> {
   if (reply.headers.get('content-type')?.startsWith(STREAM_TYPE) !== true) return reply;
   const lines = (await reply.text()).split('\n').filter((line) => line.startsWith('data: {'));
+  const messages = lines.map((line) => line.slice('data: '.length));
   const headers = new Headers(reply.headers);
   headers.set('content-type', JSON_TYPE);
-  return new Response(lines.map((line) => line.slice('data: '.length)).join('\n'), { status: reply.status, headers });
+  const text = messages.length > 1 ? `[${messages.join()}]` : messages.join();
+  return new Response(text, { status: reply.status, headers });
 }
 
 /** The headers of the caller's request that its tools' requests have too. */

@@ -152,6 +152,7 @@ describe('calls in tags, as Qwen3-Coder writes them', () => {
     '<function=a<parameter=b>c</function>x',
     '<function=a><parameter=b>c</function>',
     '<function=a><parameter=>c</parameter></function>',
+    '<function=a><parameter=b>c</parameter></function><function=d><parameter=b>e</parameter></function>',
   ])('%s is malformed', (inner) => {
     expect(call(inner)).toMatchObject({ ok: false });
   });
@@ -163,6 +164,34 @@ describe('calls in tags, as Qwen3-Coder writes them', () => {
   it('take linear time', () => {
     for (const piece of ['<parameter=a>', '<parameter=a>b</parameter>', '</parameter>', '<function=a>']) {
       call(`<function=f>${piece.repeat(Math.floor(1_000_000 / piece.length))}</function>`);
+    }
+  });
+});
+
+describe('calls in pairs of tags, as GLM writes them', () => {
+  const call = (inner: string) => readToolCalls(`<tool_call>${inner}</tool_call>`).calls[0];
+
+  it('are read with texts as arguments', () => {
+    const inner = 'search\n<arg_key>query</arg_key>\n<arg_value>Elbe\nlength</arg_value>\n';
+    expect(call(inner)).toMatchObject({ ok: true, name: 'search', arguments: { query: 'Elbe\nlength' } });
+    const two = 'a.b-c<arg_key>k</arg_key><arg_value>3</arg_value><arg_key>q</arg_key><arg_value></arg_value>';
+    expect(call(two)).toMatchObject({ ok: true, name: 'a.b-c', arguments: { k: '3', q: '' } });
+  });
+
+  it.each([
+    'search',
+    '<arg_key>query</arg_key><arg_value>x</arg_value>',
+    'two words<arg_key>query</arg_key><arg_value>x</arg_value>',
+    'search<arg_key>query</arg_key>',
+    'search<arg_key>query</arg_key><arg_value>x',
+    '{"name": "a"}<arg_key>query</arg_key><arg_value>x</arg_value>',
+  ])('%s is malformed', (inner) => {
+    expect(call(inner)).toMatchObject({ ok: false });
+  });
+
+  it('take linear time', () => {
+    for (const piece of ['<arg_key>', '<arg_key>a</arg_key>', '<arg_value>', '</arg_value>']) {
+      call(`f<arg_key>${piece.repeat(Math.floor(1_000_000 / piece.length))}`);
     }
   });
 });

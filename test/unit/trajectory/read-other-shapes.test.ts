@@ -95,6 +95,36 @@ describe('Hermes calls in texts', () => {
     expect(findings.map(({ reason }) => reason)).toEqual(['arguments_malformed']);
   });
 
+  it.each([
+    ['that is not closed', '<tool_call>\n{"name": "search", "arguments": {}}\n'],
+    ['without its element', '<function=search>\n<parameter=query>\nAare\n</parameter>\n</function>'],
+    ['of Llama', '<|python_tag|>{"name": "search", "parameters": {"query": "Aare"}}<|eom_id|>'],
+    ['of Mistral', '[TOOL_CALLS]search[ARGS]{"query": "Aare"}'],
+    ['of DeepSeek', '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search'],
+    ['of DeepSeek 3.2', '<｜DSML｜function_calls><｜DSML｜invoke name="search">'],
+    ['of Kimi', 'I search.<|tool_calls_section_begin|><|tool_call_begin|>functions.search:0'],
+    ['of MiniMax', '<minimax:tool_call>\n<invoke name="search">'],
+    ['of Hunyuan', '<tool_calls>[{"name": "search", "arguments": {}}]</tool_calls>'],
+    ['of Granite', '<|tool_call|>[{"name": "search", "arguments": {}}]'],
+    ['of gpt-oss', '<|channel|>commentary to=functions.search <|constrain|>json<|message|>{}<|call|>'],
+    ['of Seed', '<seed:tool_call>\n<function=search>\n</function>\n</seed:tool_call>'],
+    ['of InternLM', '<|action_start|><|plugin|>{"name": "search"}<|action_end|>'],
+    ['of Gemma', '<start_function_call>call:search{query:Aare}<end_function_call>'],
+  ])('are a finding in a text %s', (_, content) => {
+    const { turns, findings } = read([{ role: 'assistant', content }]);
+    expect(findings).toEqual([{ reason: 'call_unread', path: ['messages', 0] }]);
+    expect(turns[0]?.text?.text).toBe(content);
+    // Who is no policy calls nothing.
+    expect(read([{ role: 'user', content }]).findings).toEqual([]);
+  });
+
+  it.each(['A function of tools, <tool> and [TOOL].', '<|im_end|>', 'f(x) = <function>'])(
+    '%s is no call',
+    (content) => {
+      expect(read([{ role: 'assistant', content }]).findings).toEqual([]);
+    },
+  );
+
   it('are read in linear time from a text of many parts', () => {
     const parts = Array.from({ length: 40_000 }, () => ({ type: 'text', text: call }));
     expect(read([{ role: 'assistant', content: parts }]).turns[0]?.calls).toHaveLength(40_000);
