@@ -33,6 +33,7 @@ const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many:
   claim_abstains: ['abstains', 'abstain'],
   claim_repeats_question: ['repeats the question', 'repeat the question'],
   claim_without_content: ['without content', 'without content'],
+  claims_contradict: ['contradicts another claim', 'contradict another claim'],
   claim_verbatim: ['copied', 'copied'],
   claim_covers_answer: ['claim covers answer', 'claims cover answer'],
   citation_url_alias: ['other spelling', 'other spellings'],

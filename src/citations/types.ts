@@ -36,6 +36,7 @@ export const FINDING_REASONS = [
   'claim_abstains',
   'claim_repeats_question',
   'claim_without_content',
+  'claims_contradict',
   'markup_only',
   'judge_injection_suspected',
   'citation_url_alias',

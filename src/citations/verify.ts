@@ -7,6 +7,7 @@ import { type ClaimEvidence, createAskedWords, needsCitation } from '../lexical/
 import type { Span } from '../text/span.ts';
 import type { AnswerChoice } from './blocks.ts';
 import { type CitationPolicy, policyFindings } from './citation-policy.ts';
+import { contradictingClaims } from './contradictions.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
 import { suspectedInjections } from './injection.ts';
@@ -145,6 +146,9 @@ export function describeResponse(
     const isAsked = question === undefined || lexical.size === 0 ? null : createAskedWords(question);
     reportLexically(response, parsed, lexical, isAsked, extra);
     for (const finding of quotationFindings(response, parsed, sources, question)) extra.add(finding);
+    for (const { span, index } of contradictingClaims(parsed.claims)) {
+      extra.add({ reason: 'claims_contradict', in: 'response', span, claim: index });
+    }
   }
   const findings = [...sources.findings, ...parsed.findings, ...extra.list];
   const reasonsByClaim = new Map<number, FindingReason[]>();

@@ -152,6 +152,11 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
     meaning: 'The claim has function words only, such as “The”, so no source supports it.',
     weight: 'fault',
   },
+  claims_contradict: {
+    title: 'Claim that contradicts another',
+    meaning: 'An earlier claim of this answer has the same words with another number, or without the negation.',
+    weight: 'warning',
+  },
   citation_missing: {
     title: 'No citation',
     meaning: 'Citations are required, and the answer cites nothing.',

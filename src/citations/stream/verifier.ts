@@ -20,6 +20,7 @@ import { hasContent } from '../../text/characters.ts';
 import { type Span, trimSpan } from '../../text/span.ts';
 import { type AnswerChoice, BlockState, blockTagNames } from '../blocks.ts';
 import { type CitationPolicy, policyFindings } from '../citation-policy.ts';
+import { contradictingClaims } from '../contradictions.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from '../grammars.ts';
 import { suspectedInjections } from '../injection.ts';
 import { citesMany, coversAnswer, parseResponse } from '../parse.ts';
@@ -329,6 +330,9 @@ class StreamVerifier implements IncrementalVerifier {
     for (const { reason, span, claim: index } of quotationFindings(response, parsed, sources, question)) {
       const claim = index === undefined ? undefined : claims[index];
       events.addFinding(reason, span, answer, claim === undefined ? null : this.#citationStart(response, claim));
+    }
+    for (const claim of contradictingClaims(claims)) {
+      events.addFinding('claims_contradict', claim.span, answer, this.#citationStart(response, claim));
     }
   }
 

@@ -61,6 +61,7 @@ const OF_CLAIMS: ReadonlySet<string> = new Set([
   'claim_abstains',
   'claim_repeats_question',
   'claim_without_content',
+  'claims_contradict',
 ]);
 
 /** `toEqual` for JSON values, ten times faster if they are equal. */

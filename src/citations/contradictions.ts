@@ -1,0 +1,81 @@
+/**
+ * Finds claims that contradict an earlier claim of their answer: the same words, but for one number or for a negation.
+ * Other contradictions are a judge's to find. The rule prefers silence: a number among the first two words names what
+ * the claim is about ("In 2019 …"), and words such as "if", "some" and "according" allow both claims.
+ * Texts without spaces between words (Chinese, Japanese, Thai) are mostly passed over.
+ *
+ * Tried with every sentence as a claim: no finding in 18,432 recorded answers of two GRPO runs and 217 answers of
+ * ExpertQA, two in 3,124 other texts (SQuAD, BEGIN, WiCE, SummEdits), both lines of web pages that are no sentences. Of
+ * 423 sentences repeated with another last number it finds 340, of 1,111 repeated with "not" 787.
+ */
+import { groupsOfEqualFirstWord } from './duplicates.ts';
+import type { Claim } from './types.ts';
+
+/** Returns the claims that contradict an earlier one, in the order of the answer. Takes linear time. */
+export function contradictingClaims(claims: readonly Claim[]): Claim[] {
+  if (claims.length < 2) return [];
+  const found: Claim[] = [];
+  for (const group of groupsOfEqualFirstWord([...claims])) {
+    if (group.length < 2) continue;
+    const said = new Map<string, string>();
+    for (const claim of group) if (contradicts(claim.text, said)) found.push(claim);
+  }
+  return found.sort((one, other) => one.index - other.index);
+}
+
+/** Words before which a number says what the claim is about. */
+const SUBJECT_WORDS = 2;
+/** Claims with more numbers are tables. */
+const MAX_NUMBERS = 8;
+const MIN_WORDS = 3;
+
+const NEGATIONS: ReadonlySet<string> = new Set(
+  'not no never nicht kein keine keinen nie pas jamais non nunca não niet geen inte'.split(' '),
+);
+const ALLOWS_BOTH: ReadonlySet<string> = new Set(
+  (
+    'if unless whether when some other others another might either according reportedly ' +
+    'wenn falls ob manche einige andere laut selon si según segundo'
+  ).split(' '),
+);
+
+const WORD = /\p{N}+(?:[.,:]\p{N}+)*|[\p{L}\p{M}]+/gu;
+const NUMBER = /^\p{N}/u;
+/** A word that is no name and no abbreviation: headings and bylines have none. */
+const COMMON_WORD = /^(?:\p{Ll}|\p{Lo}){2}/u;
+
+/**
+ * Whether a claim contradicts one whose words are known.
+ * @param said what earlier claims say, by their words without it; the claim's are added.
+ */
+function contradicts(text: string, said: Map<string, string>): boolean {
+  const written =
+    text
+      .replace(/n['’]t\b/g, ' not')
+      .replace(/\bcannot\b/g, 'can not')
+      .match(WORD) ?? [];
+  const words = written.map((word) => (NUMBER.test(word) ? numberOf(word) : word.toLowerCase()));
+  const others = written.filter((word) => !NUMBER.test(word));
+  if (others.length < MIN_WORDS || others.filter((word) => COMMON_WORD.test(word)).length < 2) return false;
+  if (words.some((word) => ALLOWS_BOTH.has(word))) return false;
+  let isOther = false;
+  const say = (frame: string, what: string): void => {
+    const earlier = said.get(frame);
+    if (earlier === undefined) said.set(frame, what);
+    else if (earlier !== what) isOther = true;
+  };
+  const affirmed = words.filter((word) => !NEGATIONS.has(word));
+  say(affirmed.join(' '), affirmed.length < words.length ? 'denied' : 'affirmed');
+  const places = words.flatMap((word, n) => (NUMBER.test(word) ? [n] : []));
+  if (places.length > MAX_NUMBERS) return isOther;
+  for (const place of places) {
+    if (place >= SUBJECT_WORDS) say(words.with(place, '#').join(' '), words[place] ?? '');
+  }
+  return isOther;
+}
+
+/** A number without thousands separators and trailing zeros. */
+function numberOf(word: string): string {
+  const value = Number(word.replace(/[.,](?=\p{N}{3}(?!\p{N}))/gu, '').replace(',', '.'));
+  return Number.isNaN(value) ? word : String(value);
+}

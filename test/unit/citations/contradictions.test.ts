@@ -1,0 +1,79 @@
+/** Claims that contradict an earlier one of their answer, and neighbours that do not. */
+import { describe, expect, it } from 'vitest';
+import { contradictingClaims } from '../../../src/citations/contradictions.ts';
+import { parseResponse } from '../../../src/citations/parse.ts';
+import { sourcesFromList } from '../../../src/citations/sources.ts';
+import { expectLinear, GROWTH } from '../linear-growth.ts';
+
+const SOURCES = sourcesFromList([{ id: '1', text: 'x' }]);
+
+function found(...claims: readonly string[]): string[] {
+  const response = claims.map((claim) => `<snippet id=1>${claim}</snippet>`).join(' ');
+  const parsed = parseResponse(response, SOURCES, { answer: 'whole' });
+  return contradictingClaims(parsed.claims).map(({ text }) => text);
+}
+
+describe('a claim contradicts an earlier one', () => {
+  it.each([
+    ['another number', 'The Aare is 288 km long.', 'The Aare is 295 km long.'],
+    ['another year', 'The bridge opened in 1937.', 'The bridge opened in 1938.'],
+    ['another day', 'It opened on 27 May 1937 to traffic.', 'It opened on 28 May 1937 to traffic.'],
+    ['another share', 'The tax is about 19% of the price.', 'The tax is about 7% of the price.'],
+    ['a negation', 'The Aare is a tributary of the Rhine.', 'The Aare is not a tributary of the Rhine.'],
+    ['a short negation', 'The bridge was painted red.', 'The bridge wasn’t painted red.'],
+    ['a denial first', 'There is no evidence of damage.', 'There is evidence of damage.'],
+    ['German', 'Die Aare ist kein Nebenfluss des Rheins.', 'Die Aare ist Nebenfluss des Rheins.'],
+    ['French', 'La tour mesure 330 mètres de haut.', 'La tour mesure 324 mètres de haut.'],
+  ])('%s', (_, one, other) => {
+    expect(found(one, 'It is long.', other)).toEqual([other]);
+    expect(found(other, one)).toEqual([one]);
+  });
+
+  it('once, however many say it', () => {
+    const [first, second] = ['The Aare is 288 km long.', 'The Aare is 295 km long.'];
+    expect(found(first, second, first, second)).toEqual([second, second]);
+  });
+});
+
+describe('a claim contradicts nothing', () => {
+  it.each([
+    ['the same claim', 'The Aare is 288 km long.', 'the Aare is 288 km long'],
+    ['the same number in another spelling', 'The span is 1,280 metres.', 'The span is 1280.0 metres.'],
+    ['other words', 'The Aare is 288 km long.', 'The Rhine is 1,230 km long.'],
+    ['two other numbers', 'The town had 90 people in 1850.', 'The town had 120 people in 1900.'],
+    ['another time first', 'In 2019 the bridge was closed to cars.', 'In 2021 the bridge was closed to cars.'],
+    ['another thing that is numbered', 'Chapter 1 covers the basics of it.', 'Chapter 2 covers the basics of it.'],
+    ['another version', 'Version 3.1 supports this format.', 'Version 3.2 supports this format.'],
+    ['sources that differ', 'According to one report it is 5 km long.', 'According to one report it is 6 km long.'],
+    ['a part of them', 'Some birds can fly.', 'Some birds can not fly.'],
+    ['a condition', 'If it is wet, the road is closed.', 'If it is not wet, the road is closed.'],
+    ['a byline', 'John Ashmore, 17 Aug 2019', 'John Ashmore, 16 Aug 2019'],
+    ['a date alone', 'Published 16 August 2019', 'Published 12 August 2019'],
+    ['a heading', 'Annual Meeting 2018', 'Annual Meeting 2017'],
+  ])('%s', (_, one, other) => {
+    expect(found(one, other)).toEqual([]);
+    expect(found(other, one)).toEqual([]);
+  });
+});
+
+it('takes linear time', () => {
+  const claims = (count: number) =>
+    parseResponse(
+      Array.from({ length: count }, (_, n) => `<snippet id=1>The Aare is ${n} km and ${n % 7} m long.</snippet>`).join(
+        '',
+      ),
+      SOURCES,
+      { answer: 'whole' },
+    ).claims;
+  expectLinear(contradictingClaims, claims(1_000), claims(1_000 * GROWTH));
+  const long = (count: number) => [`It is ${'1 m or '.repeat(count)}`, `It is ${'2 m or '.repeat(count)}`];
+  const made = (count: number) =>
+    parseResponse(
+      long(count)
+        .map((text) => `<snippet id=1>${text}</snippet>`)
+        .join(''),
+      SOURCES,
+      { answer: 'whole' },
+    ).claims;
+  expectLinear(contradictingClaims, made(10_000), made(10_000 * GROWTH));
+});
