@@ -32,7 +32,7 @@ export type RowMap = ColumnMap | MapPreset;
 
 /**
  * Reads `--map`: the name of a tool, a file, or the JSON itself, such as
- * `{"question": "prompt.0.content", "reference": "extra_info.answer"}`. @throws UsageError
+ * `{"question": "prompt", "reference": "extra_info.answer"}`. @throws UsageError
  */
 export async function readColumnMap(path: string): Promise<RowMap> {
   if (isPreset(path)) return path;
@@ -50,7 +50,7 @@ export async function readColumnMap(path: string): Promise<RowMap> {
 }
 
 const EXAMPLE =
-  'Expected an object of column names, such as {"question": "prompt.0.content", "response": "completion"}.';
+  'Expected an object of column names, such as {"question": "prompt", "response": "completion"}.';
 
 const encoder = new TextEncoder();
 

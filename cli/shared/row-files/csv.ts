@@ -7,33 +7,21 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { isJsonObject } from '../../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
+import type { CsvLayout } from '../../../src/wire/rows/csv-header.ts';
 import { RunError } from '../exit.ts';
 import type { Input } from '../input.ts';
 import type { Fields } from '../rows.ts';
 
-/** How a file is separated, and the line of its header, from 1. */
-export type Layout = { readonly delimiter: string; readonly headerLine: number };
-
-/** By the header of a CSV file: the first of comma, semicolon, tab and bar that it has outside quotes. */
-export function layoutOf(head: string): Layout {
-  const named = /^\uFEFF?sep=([^\r\n])\r?\n/.exec(head)?.[1];
-  if (named !== undefined) return { delimiter: named, headerLine: 2 };
-  const header = head.split(/[\r\n]/, 1)[0]?.replace(/"[^"]*"/g, '') ?? '';
-  return { delimiter: [',', ';', '\t', '|'].find((delimiter) => header.includes(delimiter)) ?? ',', headerLine: 1 };
-}
-
-/** Passes text on, if it is UTF-8, or UTF-16 with a byte order mark, which csv-parse decodes. @throws RunError */
+/** Passes text on, if it is UTF-8. @throws RunError */
 async function* readable({ chunks, name }: Input): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let isUtf16: boolean | null = null;
   try {
     for await (const chunk of chunks) {
-      isUtf16 ??= chunk[0] === 0xff && chunk[1] === 0xfe;
-      if (!isUtf16) decoder.decode(chunk, { stream: true });
+      decoder.decode(chunk, { stream: true });
       yield chunk;
     }
     // A character that the end of the file cuts off is none.
-    if (!isUtf16) decoder.decode();
+    decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new RunError(`${name}: not UTF-8`, 'Rows before it are done. Save the file as "CSV UTF-8".');
@@ -41,7 +29,7 @@ async function* readable({ chunks, name }: Input): AsyncGenerator<Uint8Array> {
 }
 
 /** Yields one record a line, by the names in the header. @throws RunError at the first record that is malformed. */
-export async function* csvRecords(input: Input, { delimiter, headerLine }: Layout): AsyncGenerator<Fields> {
+export async function* csvRecords(input: Input, { delimiter, headerLine }: CsvLayout): AsyncGenerator<Fields> {
   const { name } = input;
   const parser = parse({
     bom: true,

@@ -5,7 +5,8 @@
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { isToolDocument, unreadableBytes } from '../../../src/wire/rows/tool-files.ts';
+import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
+import { isToolDocument, unreadableBytes, utf16Of } from '../../../src/wire/rows/tool-files.ts';
 import { RunError, UsageError } from '../exit.ts';
 import type { FlagDescription, Flags } from '../flags.ts';
 import { type Input, messageOf, openInput } from '../input.ts';
@@ -50,7 +51,7 @@ export async function openRowFile(
 ): Promise<Input> {
   const mapPath = flags.text('map');
   const map = mapPath === null ? null : await readColumnMap(mapPath);
-  const input = await unzipped(await openInput(positionals, flags.shell.stdin, example));
+  const input = await inUtf8(await unzipped(await openInput(positionals, flags.shell.stdin, example)));
   const { head, chunks } = await peeked(input.chunks);
   const text = new TextDecoder().decode(head);
   const isRead = map === null ? tools : null;
@@ -123,6 +124,27 @@ async function* gunzip(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGe
   }
 }
 
+/** The input as UTF-8, if a byte order mark says that it is UTF-16, as spreadsheets and PowerShell write it. */
+async function inUtf8(input: Input): Promise<Input> {
+  const { head, chunks } = await peeked(input.chunks);
+  const encoding = utf16Of(head);
+  if (encoding === null) return { ...input, chunks };
+  return { ...input, path: null, bytes: null, chunks: recoded(chunks, encoding, input.name) };
+}
+
+/** @throws RunError while reading, if the rest is not in this encoding. */
+async function* recoded(chunks: AsyncIterable<Uint8Array>, encoding: string, name: string): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const encoder = new TextEncoder();
+  try {
+    for await (const chunk of chunks) yield encoder.encode(decoder.decode(chunk, { stream: true }));
+    yield encoder.encode(decoder.decode());
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new RunError(`${name}: not UTF-16, though its byte order mark says so`, 'Save the file as UTF-8.');
+  }
+}
+
 /** The readers of CSV and Parquet are loaded when a file needs them. */
 async function converted(
   format: RowFormat,
@@ -148,8 +170,8 @@ async function recordsOf(
   head: string,
 ): Promise<AsyncIterable<Fields>> {
   if (format === 'parquet') return (await import('./parquet.ts')).parquetRecords(input);
-  const { csvRecords, layoutOf } = await import('./csv.ts');
-  return csvRecords(input, format === 'csv' ? layoutOf(head) : { delimiter: '\t', headerLine: 1 });
+  const { csvRecords } = await import('./csv.ts');
+  return csvRecords(input, format === 'csv' ? csvLayout(head) : { delimiter: '\t', headerLine: 1 });
 }
 
 type RowFormat = 'jsonl' | 'json' | 'csv' | 'tsv' | 'parquet';

@@ -6,12 +6,14 @@ import { entryText, zipEntries } from '../../../lib/zip-archive.ts';
 import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
 import { fieldsOf, jsonOf } from '../../../src/wire/rows/columns.ts';
+import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
 import {
   isToolDocument,
   type RecordReading,
   readingOf,
   recordsOfDocument,
   unreadableBytes,
+  utf16Of,
 } from '../../../src/wire/rows/tool-files.ts';
 
 export type OpenedFile =
@@ -35,16 +37,21 @@ export const MAX_ROWS = 10_000;
 const HEAD_BYTES = 4096;
 const FROM_TERMINAL = 'Open it from a terminal: npx citeward view FILE.';
 
-export async function readOpenedFile(file: File): Promise<OpenedFile> {
-  if (file.size === 0) return refused('is empty', 'Choose another file.');
-  if (file.size > MAX_FILE_BYTES) return refused('is larger than 256 MB', FROM_TERMINAL);
-  const head = new TextDecoder().decode(await file.slice(0, HEAD_BYTES).arrayBuffer());
+export async function readOpenedFile(given: File): Promise<OpenedFile> {
+  if (given.size === 0) return refused('is empty', 'Choose another file.');
+  if (given.size > MAX_FILE_BYTES) return refused('is larger than 256 MB', FROM_TERMINAL);
+  const file = await unzipped(given);
+  if (file === null) return refused('is no complete gzip file', 'Write the file again.');
+  const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+  const encoding = utf16Of(bytes) ?? 'utf-8';
+  const head = new TextDecoder(encoding).decode(bytes);
   const unreadable = unreadableBytes(head);
   if (unreadable !== null) return refused(unreadable.problem, unreadable.hint);
   if (head.startsWith('PK')) return inspectLog(file);
   if (head.startsWith('PAR1')) return rowsOfRecords(await parquetRecords(file));
-  const text = await plainText(file, head);
-  if (/\.[ct]sv(?:\.gz)?$/iu.test(file.name)) return rowsOfRecords(await csvRecords(text, file.name));
+  const text = decoded(await file.arrayBuffer(), encoding);
+  if (text === null) return refused('is not UTF-8', 'Save it as UTF-8, from a spreadsheet as "CSV UTF-8".');
+  if (/\.[ct]sv$/iu.test(file.name)) return rowsOfRecords(await csvRecords(text, file.name));
   if (isToolDocument(text.slice(0, HEAD_BYTES))) return documentRows(text);
   if (readRunLine(text.slice(0, text.indexOf('\n'))).ok) return { kind: 'run' };
   return rowsOfRecords(jsonRecords(text));
@@ -54,9 +61,26 @@ function refused(problem: string, hint: string): OpenedFile {
   return { kind: 'refused', problem, hint };
 }
 
-async function plainText(file: File, head: string): Promise<string> {
-  const isGzip = head.charCodeAt(0) === 0x1f && file.name.endsWith('.gz');
-  return isGzip ? new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).text() : file.text();
+/** The file, decompressed if it is a gzip file; `null` = its data is broken. */
+async function unzipped(file: File): Promise<File | null> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  if (first !== 0x1f || second !== 0x8b) return file;
+  try {
+    const content = await new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).blob();
+    return new File([content], file.name.replace(/\.gz$/iu, ''));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return null;
+  }
+}
+
+function decoded(bytes: ArrayBuffer, encoding: string): string | null {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return null;
+  }
 }
 
 type Records = readonly JsonObject[] | Extract<OpenedFile, { kind: 'refused' }>;
@@ -122,10 +146,12 @@ async function parquetRecords(file: File): Promise<Records> {
 
 async function csvRecords(text: string, name: string): Promise<Records> {
   const { parse } = await import('csv-parse/browser/esm/sync');
-  const header = text.slice(0, text.indexOf('\n')).replaceAll(/"[^"]*"/gu, '');
-  const delimiter = /\.tsv/iu.test(name) ? '\t' : ([',', ';', '\t', '|'].find((one) => header.includes(one)) ?? ',');
+  const { delimiter, headerLine } = csvLayout(text.slice(0, HEAD_BYTES));
   try {
-    const records: readonly unknown[] = parse(text, { bom: true, columns: true, delimiter, skip_empty_lines: true });
+    const records: readonly unknown[] = parse(text, {
+      ...{ bom: true, columns: true, skip_empty_lines: true, from_line: headerLine },
+      delimiter: /\.tsv/iu.test(name) ? '\t' : delimiter,
+    });
     return records.filter(isJsonObject).map(fieldsOf);
   } catch (error) {
     if (!(error instanceof Error)) throw error;

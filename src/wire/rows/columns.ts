@@ -1,9 +1,8 @@
-/**
- * From the columns of a data set to the fields of a row: the columns of known tools, and the values that CSV, pandas and
- * numpy write into cells.
- */
-import { isJsonObject, type JsonObject, parsedJson } from '../../json.ts';
+/** From the columns of a data set to the fields of a row, also by the columns of known tools. */
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import { scoreRequestSchema } from '../score.ts';
+import { cellProblem, cellValue } from './cell-values.ts';
+import { lastOf } from './messages.ts';
 
 /** Field to the path of its value in a record: a column, and the members and indexes below it. */
 export type ColumnMap = ReadonlyMap<string, readonly string[]>;
@@ -17,13 +16,13 @@ const PRESETS = {
     reference: ['reference', 'ground_truth'],
   },
   trl: {
-    question: ['prompt.0.content', 'prompt', 'question', 'input'],
-    response: ['completion.0.content', 'completion', 'response', 'output'],
+    question: ['prompt', 'question', 'input'],
+    response: ['completion', 'response', 'output'],
     sources: ['sources', 'contexts', 'context'],
     reference: ['ground_truth', 'solution', 'answer', 'reference'],
   },
   verl: {
-    question: ['extra_info.question', 'prompt.0.content', 'question'],
+    question: ['extra_info.question', 'prompt', 'question'],
     response: ['response', 'output', 'completion'],
     sources: ['extra_info.sources', 'sources', 'contexts'],
     reference: ['reward_model.ground_truth', 'ground_truth'],
@@ -75,16 +74,25 @@ export function bestPreset(record: JsonObject): MapPreset | null {
 /** Fields of which rows of answers have one. */
 export const ANSWERS = ['response', 'messages', 'cited_answer'];
 
+/**
+ * The fields of a record by a column map. A list of chat messages is, as the question, its last message of the user,
+ * and as the response, its last one of the assistant.
+ */
 export function mapped(record: JsonObject, map: ColumnMap): JsonObject {
-  const found = [...map].map(([field, path]) => [field, valueAt(record, path)] as const);
+  const found = [...map].map(([field, path]) => [field, shownText(field, valueAt(record, path))] as const);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** Columns may hold the JSON text of a value, which the path goes on into. */
+function shownText(field: string, value: unknown): unknown {
+  const role = field === 'question' ? 'user' : field === 'response' ? 'assistant' : null;
+  return role === null ? value : (lastOf(role, value) ?? value);
+}
+
+/** Columns may hold the text of a value, which the path goes on into. */
 function valueAt(record: JsonObject, path: readonly string[]): unknown {
   let value: unknown = record;
   for (const name of path) {
-    const whole = typeof value === 'string' ? jsonIn(value) : value;
+    const whole = typeof value === 'string' ? cellValue(value) : value;
     if (Array.isArray(whole)) value = whole[Number(name)];
     else if (isJsonObject(whole) && Object.hasOwn(whole, name)) value = whole[name];
     else return undefined;
@@ -138,88 +146,33 @@ function fieldValue(field: string, cell: unknown): unknown {
   // A column of answers may be numeric, and the answer is compared as text.
   if (TEXT_FIELDS.has(field)) return typeof cell === 'number' ? String(cell) : cell;
   if (typeof cell !== 'string') return cell;
-  const json = jsonIn(cell);
-  const value = typeof json === 'string' ? (pythonValue(json) ?? json) : json;
-  // A text that is a number or a constant is a text where one is possible.
-  return typeof value === 'object' || !MAYBE_TEXT.has(field) ? value : cell;
+  const value = cellValue(cell);
+  // Where a text is possible, one that is a number, a constant, or a list of these is a text.
+  const isRecords = Array.isArray(value) ? value.every(isJsonObject) : isJsonObject(value);
+  return isRecords || !MAYBE_TEXT.has(field) ? value : cell;
 }
 
-/** A word of Python or numpy outside texts: a constant, a number, or what surrounds an array. */
-const WORD = /[\w.+-]+[(=]?/y;
-const CONSTANTS: ReadonlyMap<string, string> = new Map([
-  ...([
-    ['None', 'null'],
-    ['nan', 'null'],
-    ['True', 'true'],
-    ['False', 'false'],
-  ] as const),
-  ...([
-    ['array(', ''],
-    ['dtype=', ''],
-    ['object', ''],
-  ] as const),
-]);
+/** The fields whose text is a printed list that cannot be read exactly, each with the reason. */
+export function cellProblems(fields: JsonObject): { readonly field: string; readonly message: string }[] {
+  return Object.entries(fields).flatMap(([field, cell]) => {
+    // A text may begin like a list of texts, but not like one of records.
+    const isAnyText = TEXT_FIELDS.has(field) || typeof cell !== 'string' || (isText(field) && !/^[^'"]*\{/.test(cell));
+    const message = isAnyText ? null : cellProblem(cell);
+    return message === null ? [] : [{ field, message }];
+  });
+}
 
 /**
- * The value of a Python list or dictionary, as pandas and numpy print it into a cell: `['a', "b"]`, `['a' 'b']`,
- * `[{'weight': 1.0, 'note': None}]`, `array(['a'], dtype=object)`; `undefined` = no such value. `\n` and `\t` are a
- * line break and a tab; behind any other backslash the character is read as it is.
+ * Names the texts of a plain list of sources, or a single text, 1, 2, …, as markers `[1]` cite them. The list may be
+ * printed as text; one that cannot be read exactly stays, and is refused where the sources are checked.
  */
-function pythonValue(text: string): unknown {
-  if (!/^\s*(?:[[{]|array\()/.test(text)) return undefined;
-  const pieces: string[] = [];
-  const add = (value: string): void => {
-    // numpy writes no commas.
-    if (!',:[{'.includes(pieces.at(-1) ?? ',')) pieces.push(',');
-    pieces.push(value);
-  };
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charAt(at);
-    if (' \n\r\t)'.includes(character)) continue;
-    if (character === "'" || character === '"') {
-      const quoted: string[] = [];
-      for (at++; at < text.length && text.charAt(at) !== character; at++) {
-        quoted.push(text.charAt(at) === '\\' ? unescaped(text.charAt(++at)) : text.charAt(at));
-      }
-      add(JSON.stringify(quoted.join('')));
-    } else if ('[{'.includes(character)) add(character);
-    else if (character === ',' ? !isTrailing(text, at) : ':]}'.includes(character)) {
-      pieces.push(character);
-    } else if (character !== ',') {
-      WORD.lastIndex = at;
-      const word = WORD.exec(text)?.[0];
-      if (word === undefined) return undefined;
-      const value = CONSTANTS.get(word) ?? word;
-      if (value !== '') add(value);
-      at += word.length - 1;
-    }
-  }
-  return parsedJson(pieces.join(''));
-}
-
-/** Whether no value follows a comma. */
-function isTrailing(text: string, at: number): boolean {
-  TRAILING.lastIndex = at;
-  return TRAILING.test(text);
-}
-
-const TRAILING = /,\s*(?:dtype|[\]}])/y;
-
-function unescaped(character: string): string {
-  return character === 'n' ? '\n' : character === 't' ? '\t' : character;
-}
-
-/** The value of a JSON text; any other text stays as it is. */
-function jsonIn(text: string): unknown {
-  if (!/^\s*([[{]|-?\d|true\s*$|false\s*$)/.test(text)) return text;
-  return parsedJson(text) ?? text;
-}
-
-/** Names the texts of a plain list of sources, or a single text, 1, 2, …, as markers `[1]` cite them. */
 export function withSourceTexts(fields: JsonObject): JsonObject {
-  const sources = typeof fields['sources'] === 'string' ? [fields['sources']] : fields['sources'];
-  if (!Array.isArray(sources) || sources.length === 0 || !sources.every((one) => typeof one === 'string'))
-    return fields;
+  const given = fields['sources'];
+  if (typeof given === 'string' && cellProblem(given) !== null) return fields;
+  const read = typeof given === 'string' ? cellValue(given) : given;
+  const sources: unknown = typeof given === 'string' && !Array.isArray(read) ? [given] : read;
+  if (!Array.isArray(sources) || sources.length === 0) return fields;
+  if (!sources.every((one) => typeof one === 'string')) return { ...fields, sources };
   return { ...fields, sources: sources.map((text, n) => ({ id: String(n + 1), text })) };
 }
 

@@ -2,8 +2,9 @@
  * From the files of known tools to rows: a sample of an inspect log, a result of promptfoo, a completion that TRL kept,
  * a row of ragas, a line of a batch. A file is recognised by its first record; what holds no answers is refused by name.
  */
-import { isJsonObject, type JsonObject, parsedJson } from '../../json.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import { bestPreset, fieldsOf, mapped, presetMap, ROW_FIELDS } from './columns.ts';
+import { contentOf, lastOf, textOf } from './messages.ts';
 
 /** What the records of a file are. */
 export type RecordReading =
@@ -205,26 +206,6 @@ function withSources(record: JsonObject): JsonObject {
   return fieldsOf({ ...fields, sources });
 }
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-/** The text of a chat message: a text, or parts of which some are texts. */
-function contentOf(message: unknown): string | null {
-  if (!isJsonObject(message)) return null;
-  const { content } = message;
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return null;
-  return content.map((part: unknown) => (isJsonObject(part) ? (textOf(part['text']) ?? '') : '')).join('');
-}
-
-/** The text of the last message of a role; the messages may be the JSON text of a list. */
-function lastOf(role: string, value: unknown): string | null {
-  const messages = typeof value === 'string' ? parsedJson(value) : value;
-  if (!Array.isArray(messages)) return null;
-  return contentOf(messages.findLast((message: unknown) => isJsonObject(message) && message['role'] === role));
-}
-
 function toolTexts(messages: readonly unknown[]): string {
   return messages
     .filter((message) => isJsonObject(message) && message['role'] === 'tool')
@@ -247,10 +228,16 @@ export function unreadableBytes(head: string): Unreadable | null {
     : null;
 }
 
+/** The encoding that a byte order mark of UTF-16 names; `null` = none. @param head the first two bytes or more. */
+export function utf16Of(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : null;
+}
+
 /** A null character among these first ones means binary data. */
 const BINARY_CHARS = 200;
-/** Parquet, an archive, and text in UTF-16, whose first two bytes are no characters of UTF-8. */
-const KNOWN_BINARY = /^(?:PAR1|PK|\uFFFD\uFFFD)/u;
+/** Parquet, and an archive. */
+const KNOWN_BINARY = /^(?:PAR1|PK)/u;
 
 const FORMATS: readonly { readonly start: RegExp; readonly is: Unreadable }[] = [
   {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +10,9 @@ import { RunError, UsageError } from '../../../cli/shared/exit.ts';
 import { readFlags } from '../../../cli/shared/flags.ts';
 import { jsonValueLines } from '../../../cli/shared/row-files/json-values.ts';
 import { MAP_FLAG, openRows } from '../../../cli/shared/row-files/open-rows.ts';
+import { readRow } from '../../../cli/shared/rows.ts';
+import { withSourceTexts } from '../../../src/wire/rows/columns.ts';
+import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -70,6 +74,12 @@ describe('rows', () => {
     ['tabs.csv', separated('\t')],
     ['bars.csv', separated('|')],
     ['named.csv', `\uFEFFsep=;\r\n${separated(';')}`],
+    ['utf16.csv', Buffer.from(`\uFEFF${separated(',')}`, 'utf16le')],
+    ['utf16-tabs.csv', Buffer.from(`\uFEFF${separated('\t')}`, 'utf16le')],
+    ['big-endian.csv', Buffer.from(`\uFEFF${separated(';')}`, 'utf16le').swap16()],
+    ['utf16.tsv.gz', gzipSync(Buffer.from(`\uFEFF${separated('\t')}`, 'utf16le'))],
+    ['powershell.jsonl', Buffer.from(`\uFEFF${ROWS.map((row) => JSON.stringify(row)).join('\r\n')}`, 'utf16le')],
+    ['powershell.json', Buffer.from(`\uFEFF${JSON.stringify(ROWS, null, 2)}`, 'utf16le')],
   ])('of %s are those of JSON lines', async (name, content) => {
     expect(await rowsOf(name, content)).toEqual(ROWS);
   });
@@ -106,19 +116,78 @@ describe('rows', () => {
     [`[{'description': 'a', 'weight': 1.0, 'note': None}, ]`, [{ description: 'a', weight: 1, note: null }]],
     [`array(['a', 'b'],\n      dtype=object)`, ['a', 'b']],
     [`array([{'description': "It's", 'weight': -2}], dtype=object)`, [{ description: "It's", weight: -2 }]],
+    [String.raw`['caf\u00e9', 'a\xa0b', '\U0001f600', '\t\\n\'\"\101']`, ['café', 'a\u00a0b', '😀', '\t\\n\'"A']],
+    [String.raw`["caf\xe9", 'it"s \d']`, ['café', String.raw`it"s \d`]],
+    [`['one' "it's"\n 'three']`, ['one', "it's", 'three']],
+    [`[np.str_('a'), np.str_("b's")]`, ['a', "b's"]],
+    [`[np.float64(1.0), np.int64(-2), np.True_, np.float64(nan), None, nan]`, [1, -2, true, null, null, null]],
+    ['[1. 2.5 nan]', [1, 2.5, null]],
+    [`('a', 'b')`, ['a', 'b']],
+    [`('a',)`, ['a']],
+    [`array(['a' 'b'], dtype='<U1')`, ['a', 'b']],
+    [`array(['a', 'b'],\n      shape=(2,), dtype='<U1')`, ['a', 'b']],
+    ['array([], dtype=object)', []],
+    [`array(['a'], dtype=StringDType(na_object=nan))`, ['a']],
+    [`[list(['a', 'b']) list(['c'])]`, [['a', 'b'], ['c']]],
+    [
+      `[['a' 'b']\n ['c' 'd']]`,
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+    ],
+    [
+      `[{'when': Timestamp('2020-01-01 00:00:00'), '__proto__': (1, 2)}]`,
+      [JSON.parse('{"when":"2020-01-01 00:00:00","__proto__":[1,2]}')],
+    ],
     ['[]', []],
   ])('of CSV with a list as pandas prints it: %s', async (cell, list) => {
     const csv = `response,positive_rubrics\na,"${cell.replaceAll('"', '""')}"`;
     expect(await rowsOf('pandas.csv', csv)).toEqual([{ response: 'a', positive_rubrics: list }]);
   });
 
-  test.each(["['a', b]", "['a", "['a'] b", "{'a': b}", "array('a')b"])(
-    'of CSV with %s keep it as text',
-    async (cell) => {
-      const csv = `response,positive_rubrics\na,"${cell}"`;
-      expect(await rowsOf('text.csv', csv)).toEqual([{ response: 'a', positive_rubrics: cell }]);
-    },
-  );
+  test.each([
+    ...["['a', b]", "['a", "['a'] b", "{'a': b}", "array('a')b", "('a')", "['a''b']", "['a' 'b', 'c']", "{'a', 'b'}"],
+    ...[
+      "[b'a']",
+      "['a', 12345678901234567890]",
+      "[Document(page_content='a')]",
+      "['a' ... 'b']",
+      '[007]',
+      "['a',, 'b']",
+    ],
+    ...[String.raw`['\N{BULLET}']`, String.raw`['\xa']`, String.raw`['\U00110000']`, `${'['.repeat(5000)}'a'`],
+  ])('of CSV with %s keep it as text', async (cell) => {
+    const csv = `response,positive_rubrics\na,"${cell}"`;
+    expect(await rowsOf('text.csv', csv)).toEqual([{ response: 'a', positive_rubrics: cell }]);
+  });
+
+  test.each([
+    [String.raw`['a', '\N{BULLET}']`, '\\N{…}, the name of a character at character 8: write the character itself'],
+    ["['a' ... 'b']", 'members that numpy left out (...) at character 6: save the column as lists, or as JSON'],
+    ["[Document(page_content='a')]", 'Document(…), an object at character 2: write its text or its fields'],
+  ])('whose list is %s are refused with the reason', (sources, reason) => {
+    const content = { ok: true, value: JSON.stringify({ response: 'a', sources }) } as const;
+    const message = `a printed list that is not read, because of ${reason}`;
+    expect(readRow({ number: 1, bytesRead: 0, content }, scoreRequestSchema, (fields) => fields)).toEqual({
+      ok: false,
+      error: [{ field: 'sources', message }],
+    });
+  });
+
+  test.each([
+    [`['The Aare is long.', "It's 288 km."]`, ['The Aare is long.', "It's 288 km."]],
+    ['[1] The Aare is long. [2]', ['[1] The Aare is long. [2]']],
+    ['[a] (b) [c]', ['[a] (b) [c]']],
+  ])('whose sources are the text %s', (sources, texts) => {
+    expect(withSourceTexts({ sources })).toEqual({ sources: texts.map((text, n) => ({ id: String(n + 1), text })) });
+  });
+
+  test('whose answer is a list or a tuple keep it as text', async () => {
+    expect(await rowsOf('answers.csv', `messages\n"(1, 2)"\n"[1, 2]"\n"['a']"\n`)).toEqual(
+      ['(1, 2)', '[1, 2]', "['a']"].map((messages) => ({ messages })),
+    );
+  });
 
   test('with the columns of a known tool are named by it', async () => {
     const record = {
@@ -142,6 +211,29 @@ describe('rows', () => {
       { question: 'q', response: 'r', reference: 'x' },
     ]);
     await expect(rowsOf('none.jsonl', '{"a": 1}', 'verl')).rejects.toThrow(UsageError);
+  });
+
+  test('with chat messages have the last one of the user as the question, and of the assistant as the response', async () => {
+    const prompt = [
+      { role: 'system', content: 'Cite sources.' },
+      { role: 'user', content: 'first' },
+      { role: 'assistant', content: 'a' },
+      { role: 'user', content: [{ type: 'text', text: 'last' }] },
+    ];
+    const completion = [
+      { role: 'assistant', content: 'call' },
+      { role: 'tool', content: 't' },
+      { role: 'assistant', content: 'r' },
+    ];
+    const row = { question: 'last', response: 'r' };
+    expect(await rowsOf('chat.jsonl', JSON.stringify({ prompt, completion }), 'trl')).toEqual([row]);
+    expect(await rowsOf('verl.jsonl', JSON.stringify({ prompt, response: 'r' }), 'verl')).toEqual([row]);
+    const map = { question: 'prompt', response: 'completion' };
+    expect(await rowsOf('mapped.jsonl', JSON.stringify({ prompt, completion }), map)).toEqual([row]);
+    const csv = `prompt,completion\n"[{'content': 's', 'role': 'system'}\n {'content': 'last', 'role': 'user'}]",r\n`;
+    expect(await rowsOf('chat.csv', csv, 'trl')).toEqual([row]);
+    const nested = `extra_info,response\n"{'question': 'last', 'n': np.int64(3)}",r\n`;
+    expect(await rowsOf('nested.csv', nested, 'verl')).toEqual([row]);
   });
 
   test('of a file whose columns have other names: the message has the map', async () => {
@@ -236,6 +328,12 @@ describe('a column map', () => {
 test('CSV as pandas writes it has an index without a name, and nan for no value', async () => {
   const csv = ',response,positive_rubrics,negative_rubrics,reference\n0,nan,"[\'a\']",NaN,None\n';
   expect(await rowsOf('pandas.csv', csv)).toEqual([{ response: 'nan', positive_rubrics: ['a'], reference: 'None' }]);
+});
+
+test('CSV is separated by what its header has most often', async () => {
+  expect(await rowsOf('dates.csv', 'id;question;response, final\n1;q;"r"')).toEqual([
+    { id: '1', question: 'q', 'response, final': 'r' },
+  ]);
 });
 
 describe('a file that cannot be read on', () => {

@@ -137,9 +137,8 @@ test.each([
   expect(unreadableBytes(head)?.problem).toBe(problem);
 });
 
-test.each(['{"question":', 'question,response\n', 'PAR1\0\0', 'PK\u0003\u0004\0', '\uFFFD\uFFFDq\0u\0'])(
-  '%j may have rows',
-  (head) => expect(unreadableBytes(head)).toBeNull(),
+test.each(['{"question":', 'question,response\n', 'PAR1\0\0', 'PK\u0003\u0004\0'])('%j may have rows', (head) =>
+  expect(unreadableBytes(head)).toBeNull(),
 );
 
 test('a row without criteria is paid for its citations, in the grammar of its answer', () => {

@@ -1,0 +1,19 @@
+/** What the first lines of a CSV file tell of its layout. */
+
+/** How a file is separated, and the line of its header, from 1. */
+export type CsvLayout = { readonly delimiter: string; readonly headerLine: number };
+
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+/**
+ * The layout by the header: the one of comma, semicolon, tab and bar that it has most often outside quotes, or the one
+ * that the line `sep=;` of Excel names before it.
+ */
+export function csvLayout(head: string): CsvLayout {
+  const named = /^\uFEFF?sep=([^\r\n])\r?\n/.exec(head)?.[1];
+  if (named !== undefined) return { delimiter: named, headerLine: 2 };
+  const header = head.split(/[\r\n]/, 1)[0]?.replace(/"[^"]*"/g, '') ?? '';
+  const counted = DELIMITERS.map((delimiter) => ({ delimiter, count: header.split(delimiter).length }));
+  const { delimiter } = counted.reduce((best, one) => (one.count > best.count ? one : best));
+  return { delimiter, headerLine: 1 };
+}
