@@ -49,8 +49,7 @@ export async function readColumnMap(path: string): Promise<RowMap> {
   );
 }
 
-const EXAMPLE =
-  'Expected an object of column names, such as {"question": "prompt", "response": "completion"}.';
+const EXAMPLE = 'Expected an object of column names, such as {"question": "prompt", "response": "completion"}.';
 
 const encoder = new TextEncoder();
 

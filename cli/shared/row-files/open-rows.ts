@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
+import { csvLayout, hasHeaderOfRows } from '../../../src/wire/rows/csv-header.ts';
 import { isToolDocument, unreadableBytes, utf16Of } from '../../../src/wire/rows/tool-files.ts';
 import { RunError, UsageError } from '../exit.ts';
 import type { FlagDescription, Flags } from '../flags.ts';
@@ -55,10 +55,12 @@ export async function openRowFile(
   const { head, chunks } = await peeked(input.chunks);
   const text = new TextDecoder().decode(head);
   const isRead = map === null ? tools : null;
+  const unreadable = unreadableBytes(text);
+  if (unreadable !== null) throw new UsageError(`${input.name} ${unreadable.problem}`, unreadable.hint);
   if (text.startsWith(ZIP_MAGIC) && isRead === null) {
     throw new UsageError(
       `${input.name}: a zip file, such as an Excel workbook, has no rows`,
-      'Save it as "CSV UTF-8".',
+      'Save a workbook as "CSV UTF-8"; unpack another archive.',
     );
   }
   if (isRead !== null) return openToolRows({ ...input, chunks }, text, isRead);
@@ -78,10 +80,8 @@ export async function openRowFile(
 
 /** The rows of a file whose tool its first record tells. @throws UsageError for a file that holds no rows. */
 async function openToolRows(input: Input, head: string, tools: ToolReading): Promise<Input> {
-  const { documentRecords, inspectSamples, refused, toolLines, toolRowLines } = await import('./tool-records.ts');
+  const { documentRecords, inspectSamples, toolLines, toolRowLines } = await import('./tool-records.ts');
   const { name, chunks } = input;
-  const unreadable = unreadableBytes(head);
-  if (unreadable !== null) throw refused(name, unreadable);
   const rows = { name, unit: 'row', path: null, bytes: null } as const;
   if (head.startsWith(ZIP_MAGIC))
     return { ...rows, chunks: toolRowLines(inspectSamples(input.path, name), tools, name) };
@@ -181,13 +181,15 @@ const PARQUET_MAGIC = 'PAR1';
 const ZIP_MAGIC = 'PK\u0003\u0004';
 
 /**
- * A JSON array begins with a bracket, and a printed object with a brace alone on its line. Any other text is read line
- * by line, so that a broken line is the problem of that line only.
+ * A JSON array begins with a bracket, and a printed object with a brace alone on its line; CSV, whatever its name, has
+ * a header with fields of rows. Any other text is read line by line, so that a broken line is the problem of that line
+ * only.
  */
 function formatOf(head: string, name: string): RowFormat {
   if (head.startsWith(PARQUET_MAGIC)) return 'parquet';
   if (/\.csv$/i.test(name)) return 'csv';
   if (/\.tsv$/i.test(name)) return 'tsv';
+  if (hasHeaderOfRows(head)) return 'csv';
   return /^\uFEFF?\s*(\[|\{[ \t]*\r?(\n|$))/.test(head) ? 'json' : 'jsonl';
 }
 

@@ -13,7 +13,8 @@ import type { Fields } from '../rows.ts';
  * @throws UsageError for a pipe, whose end cannot be read first; RunError if the file is broken.
  */
 export async function* parquetRecords({ path, name }: Input): AsyncGenerator<Fields> {
-  if (path === null) throw new UsageError(`${name}: Parquet cannot be read from a pipe`, 'Give the file.');
+  if (path === null)
+    throw new UsageError(`${name}: Parquet cannot be read from a pipe or a gzip file`, 'Give the file, unpacked.');
   const file = await asyncBufferFromFile(path);
   const metadata = await readable(name, () => parquetMetadataAsync(file));
   let rowStart = 0;

@@ -84,7 +84,7 @@ function rowsReading(first: Fields, name: string): Extract<RecordReading, { kind
   }
 }
 
-export function refused(name: string, { problem, hint }: Unreadable): UsageError {
+function refused(name: string, { problem, hint }: Unreadable): UsageError {
   return new UsageError(`${name} ${problem}`, hint);
 }
 

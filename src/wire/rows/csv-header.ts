@@ -3,6 +3,16 @@
 /** How a file is separated, and the line of its header, from 1. */
 export type CsvLayout = { readonly delimiter: string; readonly headerLine: number };
 
+/** Whether a text of any name is CSV: its header has two columns or more, and an answer or a question among them. */
+export function hasHeaderOfRows(head: string): boolean {
+  const { delimiter, headerLine } = csvLayout(head);
+  const header = head.replace(/^\uFEFF/, '').split(/\r?\n/, headerLine)[headerLine - 1] ?? '';
+  const columns = header.split(delimiter).map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+  return columns.length > 1 && columns.some((name) => OF_ROWS.has(name));
+}
+
+const OF_ROWS: ReadonlySet<string> = new Set(['question', 'response', 'messages', 'cited_answer', 'user_input']);
+
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /**

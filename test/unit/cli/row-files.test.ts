@@ -78,6 +78,9 @@ describe('rows', () => {
     ['utf16-tabs.csv', Buffer.from(`\uFEFF${separated('\t')}`, 'utf16le')],
     ['big-endian.csv', Buffer.from(`\uFEFF${separated(';')}`, 'utf16le').swap16()],
     ['utf16.tsv.gz', gzipSync(Buffer.from(`\uFEFF${separated('\t')}`, 'utf16le'))],
+    ['no suffix', separated(',')],
+    ['tabs.txt', `\uFEFF${separated('\t')}`],
+    ['excel.txt', `sep=;\r\n${separated(';')}`],
     ['powershell.jsonl', Buffer.from(`\uFEFF${ROWS.map((row) => JSON.stringify(row)).join('\r\n')}`, 'utf16le')],
     ['powershell.json', Buffer.from(`\uFEFF${JSON.stringify(ROWS, null, 2)}`, 'utf16le')],
   ])('of %s are those of JSON lines', async (name, content) => {
@@ -344,12 +347,18 @@ describe('a file that cannot be read on', () => {
 
   test.each([
     ['book.xlsx', 'PK\u0003\u0004', 'an Excel workbook'],
+    ['page.html', '<table>', 'page.html is a page, not data'],
+    ['rows.pkl', Buffer.from([0x80, 5, 0x95, 0]), 'is a pickle'],
+    ['rows.csv.xz', Buffer.from('fd377a585a0000', 'hex'), 'is packed with another program than gzip'],
+    ['little.csv', Buffer.from('question,response', 'utf16le'), 'is UTF-16 without a byte order mark'],
+    ['utf32.csv', Buffer.from('fffe0000610000002c000000', 'hex'), 'is UTF-32'],
+    ['columns.json', '{"response":{"0":"a"}}', 'is a table by columns, not rows'],
     ['short.csv', 'a,b\n1,2\n3', 'the record on line 3 has another number of fields than the header'],
     ['open.csv', 'a,b\n1,"2', 'a quote on line 2 is not closed'],
     ['cut.parquet', 'PAR1 and no more', 'not readable as Parquet'],
   ])('%s', async (name, content, problem) => {
     const failed = rowsOf(name, content);
-    await expect(failed).rejects.toThrow(name.endsWith('.xlsx') ? UsageError : RunError);
+    await expect(failed).rejects.toThrow(/^(?:short|open|cut)/.test(name) ? RunError : UsageError);
     await expect(failed).rejects.toThrow(problem);
   });
 });

@@ -132,6 +132,14 @@ test.each([
   ['SQLite format 3\0', 'is a database'],
   ['%PDF-1.7', 'is a PDF'],
   ['version: 2\nresults:', 'is YAML'],
+  ['BZh91AY&SY', 'is packed with another program than gzip'],
+  ['\uFFFD7zXZ\0\0', 'is packed with another program than gzip'],
+  ['(\uFFFD/\uFFFD\0', 'is packed with another program than gzip'],
+  ['\uFFFD\u0005\uFFFD\0', 'is a pickle'],
+  ['\uFFFD\uFFFD\0\0q\0\0\0', 'is UTF-32'],
+  ['q\0u\0e\0s\0', 'is UTF-16 without a byte order mark'],
+  ['{"question":{"0":"q"},"response":{"0":"r"}}', 'is a table by columns, not rows'],
+  ['{"columns":["question"],"index":[0],"data":[["q"]]}', 'is a table by columns, not rows'],
   ['\u007FELF\0\0', 'is binary data of no known kind'],
 ])('%j is refused: it %s', (head, problem) => {
   expect(unreadableBytes(head)?.problem).toBe(problem);
