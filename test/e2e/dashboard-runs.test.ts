@@ -1,12 +1,12 @@
 /** The pages of runs in Chromium: steps, rollouts, live runs, comparisons. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRollout } from '../../src/wire/runs.ts';
 import { audit, DESK, PHONE, visit } from './dashboard-browser.ts';
-import { DashboardDeployment, example, KEY, requestOf, shoot } from './dashboard-deployment.ts';
+import { DashboardDeployment, example, KEY, requestOf, SHOTS, shoot } from './dashboard-deployment.ts';
 import { INSTALL_MS, runCiteward } from './processes.ts';
 
 const RUN = 'recorded';
@@ -99,6 +99,59 @@ describe('a rollout', () => {
       expect(await page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('light');
       await shoot(page, 'rollout-print');
     });
+  });
+
+  it('is saved as a picture whose text is text, in light and dark', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'citeward-figure-test-'));
+    try {
+      for (const look of [DESK, PHONE]) {
+        await deployment.onPage(`#/runs/${RUN}/0/prompt/2`, look, async ({ page }) => {
+          const answer = page.getByRole('region', { name: 'Answer', exact: true });
+          await answer.locator('a.claim').first().waitFor();
+          const claims = await answer
+            .locator('a.claim')
+            .evaluateAll((links) =>
+              links.map((link) =>
+                [...link.querySelectorAll('.piece-claim')].map((piece) => piece.textContent).join(''),
+              ),
+            );
+          expect(claims.length).toBeGreaterThan(2);
+          expect(await answer.getByLabel('Colours of the picture').inputValue()).toBe(look.theme);
+          const save = async (button: string) => {
+            const [download] = await Promise.all([
+              page.waitForEvent('download'),
+              answer.getByRole('button', { name: button }).click(),
+            ]);
+            const path = join(folder, `${look.theme}-${download.suggestedFilename()}`);
+            await download.saveAs(path);
+            return path;
+          };
+          const png = await save('PNG');
+          expect(readFileSync(png).subarray(1, 4).toString('latin1')).toBe('PNG');
+          if (SHOTS !== undefined) copyFileSync(png, join(SHOTS, `figure-${look.theme}.png`));
+          const svg = await save('Save as SVG');
+          expect(svg).toContain(`${RUN}-0-prompt-2.svg`);
+          expect(readFileSync(svg, 'utf8')).not.toMatch(/href|url\(|<script|<style|@import|foreignObject/);
+          await shoot(page, `figure-page-${look.width}`);
+          const opened = await deployment.browser.newPage();
+          try {
+            // A file that is not well-formed XML has another document element, or a report of the fault.
+            await opened.goto(pathToFileURL(svg).href);
+            expect(await opened.evaluate('document.documentElement.nodeName')).toBe('svg');
+            expect(await opened.locator('parsererror').count()).toBe(0);
+            const words = (texts: readonly string[]) => texts.join(' ').replaceAll(/\s+/g, ' ');
+            const shown = words(await opened.locator('text').allTextContents());
+            for (const claim of claims) expect(shown).toContain(words([claim]).trim());
+            expect(shown).toContain('Invented source');
+            expect(shown).toMatch(/judged by citeward-lexical-\d+, which compares words/);
+          } finally {
+            await opened.close();
+          }
+        });
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('explains its reward in steps that lead to criteria and claims', async () => {

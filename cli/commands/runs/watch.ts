@@ -5,8 +5,6 @@ import { alertLines, checkLines } from '../../../src/runs/alert-text.ts';
 import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
 import { isAlert, latestChecks } from '../../../src/runs/judge-check.ts';
 import type { JudgeCheck } from '../../../src/runs/judge-check-schema.ts';
-import type { RunStep } from '../../../src/runs/summary.ts';
-import type { RunDetail } from '../../../src/wire/runs.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
@@ -17,9 +15,9 @@ import { Screen } from '../../shared/screen.ts';
 import { type Receiver, readReceiver, sendEvent } from '../../shared/signed-webhook.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
+import { FollowedRun } from './follow-run.ts';
 import { type LiveRun, liveLines, newsLines } from './live-view.ts';
 import { connectForRuns, runIdOf } from './options.ts';
-import { runPages } from './run.ts';
 
 const syntax: CommandSyntax = {
   json: 'one object: `RunAlerts`',
@@ -89,7 +87,6 @@ async function run(flags: Flags): Promise<number> {
 }
 
 const LIVE_EVERY_S = 5;
-const ANSWERS_SHOWN = 4;
 
 /** Shows the run until the process is interrupted: redrawn in place on a terminal, else a line for each change. */
 async function follow(
@@ -98,10 +95,11 @@ async function follow(
   { from, every_s }: { readonly from: number | null; readonly every_s: number },
   screen: Screen,
 ): Promise<never> {
+  const followed = new FollowedRun(client, id, from);
   let before: LiveRun | null = null;
   const { stdout } = process;
   for (;;) {
-    const run = await liveRun(client, id, from);
+    const run = await followed.read();
     if (stdout.isTTY) {
       const lines = liveLines(run, screen.width - 1, screen.resultStyle).slice(0, stdout.rows - 1);
       // From the top of the screen, clearing what is left of the last view.
@@ -110,21 +108,6 @@ async function follow(
     before = run;
     await pause(every_s * 1000);
   }
-}
-
-async function liveRun(client: Client, id: string, from: number | null): Promise<LiveRun> {
-  const steps: RunStep[] = [];
-  let detail: RunDetail | null = null;
-  for await (const page of runPages(client.runs, id, from)) {
-    detail = page;
-    steps.push(...page.steps);
-  }
-  const { alerts } = await alertsOfWorker(client, id, from);
-  const step = steps.at(-1)?.step ?? 'none';
-  const answers = await client.runs.rollouts(id, { step, detail: true, limit: ANSWERS_SHOWN });
-  if (!answers.ok) throw runErrorOf(answers.failure);
-  const { title, rollouts = 0 } = detail ?? {};
-  return { id, ...(title === undefined ? {} : { title }), rollouts, steps, alerts, answers: answers.body.rollouts };
 }
 
 async function alertsOfWorker({ runs }: Client, id: string, from: number | null): Promise<Watched> {

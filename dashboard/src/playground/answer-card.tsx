@@ -1,4 +1,5 @@
 /** The answer with marked claims, a legend, and citation statistics. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Verification } from '../../../src/citations/verify.ts';
 import { percentText } from '../display/number-text.ts';
@@ -13,9 +14,12 @@ type AnswerCardProps = {
   active: number | null;
   onLook: (claim: number) => void;
   onFollow: (claim: number) => void;
+  /** What the page offers for the answer, below it. */
+  children?: ComponentChildren;
 };
 
-export function AnswerCard({ question, response, verification, states, active, onLook, onFollow }: AnswerCardProps) {
+export function AnswerCard(props: AnswerCardProps) {
+  const { question, response, verification, states, active, onLook, onFollow, children } = props;
   const [withMarkup, setWithMarkup] = useState(false);
   const { answer, statements, format, ratios } = verification;
   const judged = states.some(({ by }) => by === 'judge');
@@ -63,6 +67,7 @@ export function AnswerCard({ question, response, verification, states, active, o
         <Share name="sources used" value={ratios.source_use} />
         <Share name="copied" value={ratios.copied_share ?? null} />
       </dl>
+      {children}
     </section>
   );
 }

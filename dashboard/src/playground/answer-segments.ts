@@ -70,7 +70,7 @@ export function answerSegments(
   return sweep(length, edges);
 }
 
-function isFlag({ in: where, reason }: Finding): boolean {
+export function isFlag({ in: where, reason }: Finding): boolean {
   return where === 'response' && FLAGS.has(reason);
 }
 

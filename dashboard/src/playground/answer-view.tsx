@@ -7,7 +7,7 @@ import type { Span } from '../../../src/text/span.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { FINDING_WORDS } from '../words/findings.ts';
 import { answerSegments, type Flag, type Piece, type Segment } from './answer-segments.ts';
-import { type ClaimStatus, SUPPORT_NAMES, SUPPORTS, type Support } from './claim-status.ts';
+import { type ClaimStatus, lackingIn, SUPPORT_NAMES, SUPPORTS, type Support } from './claim-status.ts';
 
 type AnswerViewProps = {
   response: string;
@@ -76,10 +76,6 @@ export function MarkedAnswer({ response, verification, states, differing }: Mark
       </span>
     );
   });
-}
-
-function lackingIn(states: readonly ClaimStatus[]): readonly Span[] {
-  return states.flatMap(({ lacking }) => lacking ?? []);
 }
 
 function wordsOf(flag: Flag): string {

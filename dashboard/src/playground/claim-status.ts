@@ -64,3 +64,8 @@ function lackingText({ text, span }: VerifiedClaim, { unsupported }: JudgedClaim
   if (unsupported === undefined) return '';
   return `; not in the source: “${text.slice(unsupported.start - span.start, unsupported.end - span.start)}”`;
 }
+
+/** The words of the response that the judge finds in no cited source, of all claims. */
+export function lackingIn(states: readonly ClaimStatus[]): readonly Span[] {
+  return states.flatMap(({ lacking }) => lacking ?? []);
+}

@@ -1,6 +1,7 @@
 /** The stored text of a rollout: the answer with its marked claims, the sources, the findings. */
 import { useMemo } from 'preact/hooks';
 import { grammarOf } from '../../../src/wire/rows/citations-only.ts';
+import { SaveFigure } from '../figure/save-figure.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { AnswerCard } from '../playground/answer-card.tsx';
 import { claimStatuses } from '../playground/claim-status.ts';
@@ -45,7 +46,19 @@ function Reading({ rollout, draft }: { rollout: DetailedRollout; draft: Draft })
           active={active}
           onLook={look}
           onFollow={follow}
-        />
+        >
+          <SaveFigure
+            name={[run, step ?? 'none', group, sample].join('-').replaceAll(/[^\w.-]+/g, '_')}
+            answer={{
+              title: `Sample ${sample} of ${group}, step ${step ?? 'none'} of ${run}`,
+              question: draft.question,
+              response: draft.response,
+              verification: verified.verification,
+              states,
+              judges: [...new Set(rollout.detail?.report?.judgments.flatMap(({ model }) => model ?? []))],
+            }}
+          />
+        </AnswerCard>
         <SourcePanel
           panel={panel}
           verification={verified.verification}

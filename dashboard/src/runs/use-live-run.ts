@@ -3,7 +3,7 @@
  * after it are asked for; the whole run is loaded again if they do not explain the change.
  */
 import { useEffect, useState } from 'preact/hooks';
-import type { RunStep } from '../../../src/runs/summary.ts';
+import { advanceRun, lastStepOf } from '../../../src/runs/advance-run.ts';
 import type { RunDetail } from '../../../src/wire/runs.ts';
 import { callApi, type Reply, runPath } from '../api/call.ts';
 import { type Loading, useLoading, usePolling } from '../api/use-api.ts';
@@ -64,22 +64,13 @@ function ignoreAborted(work: Promise<void>): void {
 
 /** @returns `known` itself if nothing has changed. @throws DOMException (AbortError) when `signal` aborts. */
 async function changedRun(known: RunDetail, signal: AbortSignal): Promise<Reply<RunDetail>> {
-  const from = known.steps.at(-1)?.step ?? 0;
-  const reply = await callApi<RunDetail>(`${runPath(known.id)}?limit=${PAGE_STEPS}&from_step=${from}`, { signal });
+  const path = `${runPath(known.id)}?limit=${PAGE_STEPS}&from_step=${lastStepOf(known)}`;
+  const reply = await callApi<RunDetail>(path, { signal });
   if (!reply.ok) return reply;
-  const { rollouts, active_at, steps, next_step } = reply.value;
-  const old = known.steps.filter(({ step }) => step !== null && step >= from);
-  const isSame = rollouts === known.rollouts && JSON.stringify(steps) === JSON.stringify(old);
-  if (isSame) return { ...reply, value: active_at === known.active_at ? known : { ...known, active_at } };
-  // All attempts count in the run, and the latest ones in its steps: a difference means that other steps changed too.
-  const isExplained = next_step === null && rollouts - known.rollouts === rolloutsOf(steps) - rolloutsOf(old);
-  if (!isExplained) return loadRun(known.id, signal);
-  const before = known.steps.filter(({ step }) => step === null || step < from);
-  return { ...reply, value: { ...reply.value, steps: [...before, ...steps] } };
-}
-
-function rolloutsOf(steps: readonly RunStep[]): number {
-  return steps.reduce((sum, { rollouts }) => sum + rollouts, 0);
+  const run = advanceRun(known, reply.value);
+  if (run === null) return loadRun(known.id, signal);
+  const { active_at } = reply.value;
+  return { ...reply, value: run.active_at === active_at ? run : { ...run, active_at } };
 }
 
 const PAGE_STEPS = 1_000;
