@@ -38,7 +38,8 @@ async function dev(): Promise<number> {
       const hasKeys = (options.settings['API_KEYS'] ?? '') !== '';
       console.log(`The dashboard is at ${url} and the API below it; Ctrl-C stops.`);
       console.log(`Requests need ${hasKeys ? 'a key' : 'no key'}. Without BACKENDS the lexical judge compares words.`);
-      console.log(`Data is kept in ${relative(process.cwd(), options.state) || '.'}; delete the folder to start anew.`);
+      const state = relative(process.cwd(), options.state) || '.';
+      console.log(`Data and stored keys outlast a restart, in ${state}; delete the folder to start anew.`);
     },
   );
 }

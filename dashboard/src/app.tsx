@@ -67,6 +67,7 @@ function Page({ route: { page, path, query } }: { route: Route }) {
 function UnknownPage() {
   return (
     <main class="page">
+      <h1 class="visually-hidden">Unknown page</h1>
       <EmptyState title="There is no such page">
         The address <code>{location.hash}</code> is of no page of this dashboard. It may be cut off, or of another
         version. <a href={hrefOf('playground')}>Playground</a> · <a href={hrefOf('runs')}>Runs</a>

@@ -553,7 +553,7 @@ describe('a run that is recorded', () => {
       await deployment.recordGroup({ ...live, step: 1 }, 1);
       const steps = () => table.getByRole('rowheader').allTextContents();
       await expect.poll(() => afterPoll(steps), { timeout: 30_000 }).toEqual(['0', '1']);
-      await page.getByText(/^Live, last changed \d\d:\d\d:\d\d$/).waitFor();
+      await page.getByText(/^Live, last changed \d\d:\d\d:\d\d \S+$/).waitFor();
       // Another group of an earlier step: the steps from the last one on do not show it.
       await deployment.recordGroup({ ...live, step: 0, group: 'other' }, 2);
       const rollouts = () => table.getByRole('row').nth(1).getByRole('cell').first().textContent();

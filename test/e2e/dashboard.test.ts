@@ -471,6 +471,7 @@ describe('labelling', () => {
 
 describe('every page can be used by everybody', () => {
   const pages: [name: string, hash: () => string, ready: string][] = [
+    ['start', () => '', 'a.claim'],
     ['playground', () => '#/playground/wrong-number', 'a.claim'],
     ['editor', () => '#/playground/own', 'textarea'],
     ['probe', () => '#/probe', 'textarea'],
@@ -484,6 +485,7 @@ describe('every page can be used by everybody', () => {
     ['batch', () => `#/batches/${batch}`, '.redrive'],
     ['label', () => '#/label', 'input[type=file]'],
     ['api', () => '#/api', 'details.route'],
+    ['unknown', () => '#/nothing/here', '.empty'],
   ];
   // Contrast depends on the theme and space on the width, so these two combinations suffice; the others are screenshots
   // only.

@@ -57,7 +57,7 @@ export async function serveUntilSignal(options: ServerOptions, announce: (url: s
 function listeningText(url: string, { settings, state }: ServeOptions): string {
   const hasKeys = (settings['API_KEYS'] ?? '') !== '';
   const access = !hasKeys && settings['ALLOW_ANONYMOUS'] === 'true' ? 'requests need no key' : 'requests need a key';
-  return `listening at ${url} (${access}; data in ${state})`;
+  return `listening at ${url} (${access}; data and stored keys are kept in ${state})`;
 }
 
 /** A line of the log as JSON: the fields of the event, or the message. */

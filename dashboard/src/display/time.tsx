@@ -1,4 +1,4 @@
-/** A time in the reader's time zone, which its hover names beside the time in UTC. */
+/** A time in the reader's time zone, which stands beside it; its hover has the time in UTC. */
 
 const SHORT = new Intl.DateTimeFormat('en', {
   month: 'short',
@@ -6,6 +6,7 @@ const SHORT = new Intl.DateTimeFormat('en', {
   hour: '2-digit',
   minute: '2-digit',
   hourCycle: 'h23',
+  timeZoneName: 'short',
 });
 
 const LONG = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' });
@@ -20,9 +21,9 @@ export function Time({ at }: { at: number }) {
   );
 }
 
-const CLOCK = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' });
+const CLOCK = new Intl.DateTimeFormat('en', { timeStyle: 'long', hourCycle: 'h23' });
 
-/** A time of today to the second: `14:03:27`. @param at milliseconds since 1970. */
+/** A time of today to the second, with its zone: `14:03:27 GMT+1`. @param at milliseconds since 1970. */
 export function clockText(at: number): string {
   return CLOCK.format(at);
 }

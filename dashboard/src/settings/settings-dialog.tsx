@@ -45,7 +45,7 @@ export function SettingsDialog() {
             onInput={(event) => setTyped(event.currentTarget.value)}
           />
           <small>
-            Stored in this tab only and deleted when the tab closes. It is sent to this server as a header, never in a
+            Kept in this tab until it closes, also when the server restarts. Sent to this server as a header, never in a
             URL. A local <code>npm run dev</code> needs no key.
           </small>
         </label>
