@@ -2,6 +2,7 @@
  * Stores what the alerts read of a run in a small file: facts and counts, each different one once, and for each rollout
  * the numbers of its facts, its counts and its answer. A file holds no text, no ids of rows and no hashes of answers.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import * as z from 'zod';
@@ -56,6 +57,19 @@ export function readPackedRun(path: string): {
 } {
   const packed = packedSchema.parse(JSON.parse(brotliDecompressSync(readFileSync(path)).toString()));
   return { values: packed.recipe, read: (recipe) => unpacked(packed, recipe) };
+}
+
+/**
+ * A digest of what the answers of a run are: their word counts, outcomes and repetitions by step. Two files with the
+ * same one are the same run, although their recipes, or the judgments of their criteria, can differ.
+ */
+export function answersDigest(path: string): string {
+  const { counts, steps } = packedSchema.parse(JSON.parse(brotliDecompressSync(readFileSync(path)).toString()));
+  const answers = steps.map(({ step, rollouts }) => [
+    step,
+    rollouts.map(([, counted, answer]) => [counts[counted]?.[0], counts[counted]?.[2], answer]),
+  ]);
+  return createHash('sha256').update(JSON.stringify(answers)).digest('hex');
 }
 
 function unpacked(packed: z.infer<typeof packedSchema>, recipe: Recipe): PackedRun {

@@ -1,8 +1,8 @@
 /** The alerts of the recorded runs (bench/alert-runs/), and the table of them in the documentation. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PACKED_RECIPE } from '../../../bench/alert-runs/packed-run.ts';
+import { answersDigest, PACKED_RECIPE } from '../../../bench/alert-runs/packed-run.ts';
 import { readAlertRun } from '../../../bench/alert-runs/runs.ts';
 import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
 
@@ -24,6 +24,14 @@ function tableOf(column: 'copies' | 'vacuous'): [string, number][] {
     return since === null ? [] : [[rule.replaceAll('`', ''), Number(since[1])]];
   });
 }
+
+it('counts each run once: no two files have the same answers', () => {
+  const folder = join(import.meta.dirname, '../../../bench/alert-runs');
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json.br'));
+  const runs = Map.groupBy(files, (name) => answersDigest(join(folder, name)));
+  expect(runs.size).toBeGreaterThan(100);
+  expect([...runs.values()].filter((same) => same.length > 1)).toEqual([]);
+});
 
 describe('a recorded run of a language model', () => {
   it.each([
