@@ -8,7 +8,11 @@ import { claimKey, statementKey } from '../judgments/kinds/citations/citations.t
 import { criterionKey } from '../judgments/kinds/rubric/rubric.ts';
 import type { LabelKind } from './labelled-row.ts';
 
-const alternativeSchema = z.object({ token: z.string(), logprob: z.number() });
+/** Why a verdict has no probability: the reply has no log-probabilities, or they do not say one. */
+export type MissingProbability = 'not_reported' | 'unreadable';
+
+/** A log-probability above 0 is no probability. */
+const alternativeSchema = z.object({ token: z.string(), logprob: z.number().max(0) });
 
 /** A token of OpenAI's `logprobs.content`; vLLM and llama.cpp write the same. */
 const tokenSchema = alternativeSchema.extend({ top_logprobs: z.array(alternativeSchema).nullish() });
@@ -42,8 +46,9 @@ function placeOf(kind: LabelKind, position: number): VerdictPlace {
 }
 
 /**
- * The probability of the highest level (2, `full`, `true`), 0 to 1; `null` = the server gave no log-probabilities, or
- * none of its tokens says a level where the verdict is. Takes time linear in the reply.
+ * The probability of the highest level (2, `full`, `true`), 0 to 1. `not_reported`: the server gave no
+ * log-probabilities. `unreadable`: they have another form, one is above 0, or no token says a level where the verdict
+ * is. Takes time linear in the reply.
  *
  * @param tokens the tokens of the reply, as the server writes them.
  * @param position index of the row's criterion in the call.
@@ -51,16 +56,21 @@ function placeOf(kind: LabelKind, position: number): VerdictPlace {
  * const probabilities = [{ token: 'true', logprob: -0.1 }, { token: 'false', logprob: -2.4 }];
  * const verdict = { token: 'true', logprob: -0.1, top_logprobs: probabilities };
  * const tokens = [{ token: '{"u1":{"reason":"r","needs_citation":', logprob: 0 }, verdict, { token: '}}', logprob: 0 }];
- * verdictProbability('needs_citation', tokens)?.toFixed(2); // '0.91'
+ * verdictProbability('needs_citation', tokens); // 0.909
  */
-export function verdictProbability(kind: LabelKind, tokens: readonly unknown[], position = 0): number | null {
+export function verdictProbability(
+  kind: LabelKind,
+  tokens: readonly unknown[],
+  position = 0,
+): number | MissingProbability {
+  if (tokens.length === 0) return 'not_reported';
   const read = z.array(tokenSchema).safeParse(tokens);
-  if (!read.success) return null;
+  if (!read.success) return 'unreadable';
   const { key, members, words } = placeOf(kind, position);
   const text = read.data.map(({ token }) => token).join('');
   const value = startOfVerdict(text, key, members);
   const token = value === null ? null : tokenAt(read.data, value);
-  if (token === null) return null;
+  if (token === null) return 'unreadable';
   const sums = { highest: 0, other: 0 };
   // Servers list the chosen token among the alternatives, except where they list fewer than it takes to reach it.
   const { top_logprobs } = token;
@@ -71,7 +81,7 @@ export function verdictProbability(kind: LabelKind, tokens: readonly unknown[], 
     if (level !== null) sums[level] += Math.exp(logprob);
   }
   const sum = sums.highest + sums.other;
-  return sum > 0 ? sums.highest / sum : null;
+  return sum > 0 ? sums.highest / sum : 'unreadable';
 }
 
 /** Where the value of the entry's verdict begins, behind a quotation mark; `null` = the reply has none. */

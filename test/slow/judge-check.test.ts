@@ -256,7 +256,7 @@ function logprobsOf(content: string, { messages }: Asked): object {
 describe('a model server', () => {
   let server: Server;
   /** What the server does if it is asked for log-probabilities. */
-  let logprobs: 'given' | 'ignored' | 'refused' = 'given';
+  let logprobs: 'given' | 'above_0' | 'ignored' | 'refused' = 'given';
   let url: string;
   let asked: Asked[] = [];
   let listed: object = {};
@@ -277,7 +277,9 @@ describe('a model server', () => {
       return send(400, { error: { message, type: 'invalid_request_error', param: null, code: null } });
     }
     const { content, finish } = replyTo(parsed);
-    const given = areAsked && logprobs === 'given' ? { logprobs: logprobsOf(content, parsed) } : {};
+    const tokens =
+      logprobs === 'above_0' ? { content: [{ token: content, logprob: 1_000 }] } : logprobsOf(content, parsed);
+    const given = areAsked && logprobs !== 'ignored' ? { logprobs: tokens } : {};
     send(200, {
       model: parsed.model,
       choices: [{ index: 0, message: { role: 'assistant', content }, ...given, finish_reason: finish }],
@@ -389,6 +391,9 @@ describe('a model server', () => {
       // Each half of the rows is 0.1 and 0.6 away from its labels.
       calibration_error: expect.closeTo(0.35, 6),
     });
+    expect(await calibrationOf('--logprobs', '--limit', '1')).toBe('too few rows');
+    logprobs = 'above_0';
+    expect(await calibrationOf('--logprobs')).toBe('unreadable');
     logprobs = 'ignored';
     expect(await calibrationOf('--logprobs')).toBe('not reported');
     logprobs = 'refused';
@@ -403,6 +408,16 @@ describe('a model server', () => {
     expect(shown.stdout).toMatch(
       /^threshold of judge, claims: 0\.751, chosen on 6 questions; on the other 6, .*words$/m,
     );
+  });
+
+  test('judges without log-probabilities say why they are not asked for them', async () => {
+    const path = await fileOf('no-tokens.jsonl', [claim('s', 'supported', COPIED)]);
+    const lexical = await runCiteward({ args: ['judge', 'check', path, '--quick', '--logprobs'] });
+    expect(lexical.stderr).toContain('--logprobs: not asked of lexical: it is no language model');
+    const tiers = [{ judge: 'lexical', band: [0.2, 0.8] }, { judge: 'lexical' }];
+    const judges = await fileOf('cascade.json', [[{ name: 'cascade', tiers }]]);
+    const cascade = await runCiteward({ args: ['judge', 'check', path, '--quick', '--logprobs', '--compare', judges] });
+    expect(cascade.stderr).toContain('--logprobs: not asked of cascade: its judges decide different rows');
   });
 
   test('a question without a verdict is counted as a failure and left out of the other figures', async () => {

@@ -9,7 +9,7 @@ import { rubricCalls } from '../../../src/judgments/kinds/rubric/rubric-calls.ts
 import { type Way, type WayOfAsking, waysOfAsking } from '../../../src/labels/label-probes.ts';
 import { labelRequest, levelOfVerdict } from '../../../src/labels/label-request.ts';
 import type { LabelledRow } from '../../../src/labels/labelled-row.ts';
-import { verdictProbability } from '../../../src/labels/verdict-probability.ts';
+import { type MissingProbability, verdictProbability } from '../../../src/labels/verdict-probability.ts';
 import type { CheckedJudge } from './judges.ts';
 import { isDeterministic } from './judges.ts';
 import type { JudgingReport, MeasuredJudge } from './measured-judge.ts';
@@ -22,6 +22,8 @@ export type RowVerdicts = {
    * say; `null` = there is none.
    */
   readonly score: number | null;
+  /** Why the log-probabilities that were asked for say none; `null` = they say one, or were not asked for. */
+  readonly missing: MissingProbability | null;
   /** The tier of a cascade that decided a claim; `null` = there is none. */
   readonly tier: number | null;
   /** Ways that do not apply to the row are absent. */
@@ -94,9 +96,13 @@ export class LabelledCheck {
     const again: (number | null)[] = [];
     for (const judge of this.#again) again.push((await this.#ask(judge, row, measured, cited)).verdict);
     const [claim] = given?.kind === 'citations' ? given.claims : [];
-    const score =
-      claim?.score ?? (verdict === null ? null : verdictProbability(row.asked.kind, tokens, measured.position));
-    const verdicts = { verdict, score, tier: claim?.tier ?? null, ways, again };
+    const said =
+      onLogprobs === undefined || verdict === null
+        ? null
+        : verdictProbability(row.asked.kind, tokens, measured.position);
+    const score = claim?.score ?? (typeof said === 'number' ? said : null);
+    const missing = typeof said === 'string' ? said : null;
+    const verdicts = { verdict, score, missing, tier: claim?.tier ?? null, ways, again };
     const anyVerdict = [verdict, ...Object.values(ways), ...again].some((level) => level !== null);
     return { cut, anyVerdict, verdicts };
   }

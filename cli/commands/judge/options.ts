@@ -118,7 +118,7 @@ export const judgeSyntax: CommandSyntax = {
     { name: 'quick', kind: 'switch', help: 'Judge labelled rows once: no effects of order, padding or halo.' },
     { name: 'format', kind: 'text', value: ROW_FORMATS.join('|'), help: 'What the rows are (default auto).' },
     MAP_FLAG,
-    { name: 'seed', kind: 'text', value: 'N', help: 'Seed of the intervals and examples (default 0).' },
+    { name: 'seed', kind: 'text', value: 'N', help: 'Seed of the intervals, examples and random orders (default 0).' },
     {
       name: 'min-balanced-accuracy',
       kind: 'text',

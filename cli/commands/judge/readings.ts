@@ -103,12 +103,20 @@ function thresholdReading({ name, labelled }: JudgeReport): string[] {
   ];
 }
 
+const WITHOUT_PROBABILITIES = {
+  'not reported': 'not reported by the server',
+  unreadable: 'reported by the server, but no token says a verdict, or a log-probability is above 0',
+  'too few rows': 'too few rows; each half of the questions needs rows, and the first half both labels',
+} as const;
+
 /** The probabilities of each language model that was asked for them, for each kind of rows. */
 function calibrationReadings({ name, labelled }: JudgeReport): string[] {
   return (labelled?.kinds ?? []).flatMap(({ kind, calibration, parts: [all] }) => {
     const { rows } = KIND_TEXTS[kind];
     if (calibration === null) return [];
-    if (calibration === 'not reported') return [`probabilities of ${name}, ${rows}: not reported by the server`];
+    if (typeof calibration === 'string') {
+      return [`probabilities of ${name}, ${rows}: ${WITHOUT_PROBABILITIES[calibration]}`];
+    }
     const { scored, calibration_error, chosen, fitted_on, tried_on, balanced_accuracy_used } = calibration;
     return [
       `probabilities of ${name}, ${rows}: calibration error ${calibration_error.toFixed(3)}, in ${scored} of ` +

@@ -85,9 +85,10 @@ export type KindFigures = {
   readonly pairs: readonly PairPartFigures[];
   /**
    * How good the probabilities are that a language model's tokens say, and the threshold that the rows choose. `not
-   * reported`: the server gave none. `null` = not asked for, or too few rows.
+   * reported`: the server gave none; `unreadable`: those that it gave say no verdict; `too few rows`: one half of the
+   * questions has no row, or only one label. `null` = not asked for, or no verdict.
    */
-  readonly calibration: CalibrationFigures | 'not reported' | null;
+  readonly calibration: CalibrationFigures | 'not reported' | 'unreadable' | 'too few rows' | null;
   /** Each way that was asked, compared with the measured one. */
   readonly ways: readonly (WayFigures & { readonly way: Way })[];
   /** `null` = nothing was judged again. */
@@ -313,9 +314,12 @@ function pairsOf(rows: readonly Row[], seed: number): PairPartFigures[] {
 
 function calibrationOf(rows: readonly Row[], seed: number): KindFigures['calibration'] {
   const scored = rows.filter(({ score }) => score !== null).length;
-  if (scored === 0) return rows.some(({ verdict }) => verdict !== null) ? 'not reported' : null;
+  if (scored === 0) {
+    if (rows.some(({ missing }) => missing === 'unreadable')) return 'unreadable';
+    return rows.some(({ missing }) => missing === 'not_reported') ? 'not reported' : null;
+  }
   const figures = thresholdFigures(rows, null, seed);
-  return figures === null ? null : { ...figures, scored };
+  return figures === null ? 'too few rows' : { ...figures, scored };
 }
 
 function wayOf(kind: LabelKind, way: Way, rows: readonly Row[], seed: number): (WayFigures & { readonly way: Way })[] {

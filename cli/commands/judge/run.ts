@@ -142,17 +142,24 @@ async function openJudges(
 async function judgeUnderCheck(one: JudgeDescription, logprobs: boolean): Promise<CheckedJudge> {
   switch (one.kind) {
     case 'lexical':
-      return lexicalUnderCheck(one.name, one);
+      return withoutLogprobs(lexicalUnderCheck(one.name, one), logprobs, 'it is no language model');
     case 'classifier':
-      return classifierUnderCheck(one);
+      return withoutLogprobs(await classifierUnderCheck(one), logprobs, 'its own probabilities are checked');
     case 'server':
       return serverUnderCheck(one, logprobs);
     case 'cascade': {
       const tiers: TierUnderCheck[] = [];
       for (const { judge, band } of one.tiers) tiers.push({ judge: await judgeUnderCheck(judge, false), band });
-      return cascadeUnderCheck(one.name, tiers);
+      const reason = 'its judges decide different rows; check its language model alone';
+      return withoutLogprobs(cascadeUnderCheck(one.name, tiers), logprobs, reason);
     }
   }
+}
+
+/** A judge that `--logprobs` does not concern, with a line that says why if they were asked for. */
+function withoutLogprobs(judge: CheckedJudge, areAsked: boolean, reason: string): CheckedJudge {
+  if (!areAsked) return judge;
+  return { ...judge, notices: [...judge.notices, `--logprobs: not asked of ${judge.name}: ${reason}`] };
 }
 
 function isComplete(report: CheckReport): boolean {

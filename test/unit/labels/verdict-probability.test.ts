@@ -37,7 +37,7 @@ describe('each kind of row', () => {
     ];
     expect(verdictProbability('criterion', reply, 0)).toBeCloseTo(0.9, 12);
     expect(verdictProbability('criterion', reply, 1)).toBeCloseTo(0.1 / 0.9, 12);
-    expect(verdictProbability('criterion', reply, 2)).toBeNull();
+    expect(verdictProbability('criterion', reply, 2)).toBe('unreadable');
   });
 
   test('a criterion that is met or not, and a statement: true and false', () => {
@@ -81,12 +81,18 @@ describe('where servers differ', () => {
     expect(verdictProbability('criterion', [...split('{"c1":{"score":'), value, ...split('}}')])).toBe(1);
   });
 
+  test.each([0.1, 1_000])('a log-probability above 0, %d, is no probability', (logprob) => {
+    const value = { token: '2', logprob, top_logprobs: [{ token: '0', logprob }] };
+    const reply = [...split('{"c1":{"score":'), value, ...split('}}')];
+    expect(verdictProbability('criterion', reply)).toBe('unreadable');
+  });
+
   test('no number where there is none', () => {
-    expect(verdictProbability('claim', [])).toBeNull();
-    expect(verdictProbability('claim', [{ token: 'x' }])).toBeNull();
-    expect(verdictProbability('claim', split('{"k1":{"reason":"cut'))).toBeNull();
+    expect(verdictProbability('claim', [])).toBe('not_reported');
+    expect(verdictProbability('claim', [{ token: 'x' }])).toBe('unreadable');
+    expect(verdictProbability('claim', split('{"k1":{"reason":"cut'))).toBe('unreadable');
     const elsewhere = [...split('{"c1":{"score":'), token('7', { '7': 1 }), ...split('}}')];
-    expect(verdictProbability('criterion', elsewhere)).toBeNull();
+    expect(verdictProbability('criterion', elsewhere)).toBe('unreadable');
   });
 });
 
@@ -99,10 +105,15 @@ test('a long reply is read in linear time', () => {
     ]).flat();
   const time = (entries: number): number => {
     const reply = many(entries);
-    const started = performance.now();
-    for (let n = 0; n < 5; n++) expect(verdictProbability('criterion', reply, entries - 1)).toBeCloseTo(0.5, 12);
-    return performance.now() - started;
+    // The fastest of several, which other programs on the machine delayed least.
+    const times = Array.from({ length: 8 }, () => {
+      const started = performance.now();
+      expect(verdictProbability('criterion', reply, entries - 1)).toBeCloseTo(0.5, 12);
+      return performance.now() - started;
+    });
+    return Math.min(...times);
   };
-  time(500);
-  expect(time(4_000) / time(500)).toBeLessThan(40);
+  // The first calls are slower, because they are compiled.
+  time(4_000);
+  expect(time(8_000) / time(1_000)).toBeLessThan(40);
 });
