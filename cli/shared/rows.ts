@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
 import { parseJsonValue } from '../../src/wire/absent-fields.ts';
-import { cellProblems, withSourceTexts } from '../../src/wire/rows/columns.ts';
+import { cellProblems, withReadAnswer, withSourceTexts } from '../../src/wire/rows/columns.ts';
 import type { Input } from './input.ts';
 import type { Line } from './lines.ts';
 
@@ -53,7 +53,7 @@ export function readRow<S extends z.ZodType>(
   const unread = cellProblems(rest);
   if (unread.length > 0) return refused(unread);
   const labels = labelsSchema.safeParse({ id, note });
-  const fields = withoutFields(prepare(withSourceTexts(rest)), TRAINING_ROW);
+  const fields = withoutFields(prepare(withSourceTexts(withReadAnswer(rest))), TRAINING_ROW);
   const request = parseJsonValue(schema, fields);
   if (labels.success && request.success) {
     const { id: shownId = null, note: shownNote = null } = labels.data;

@@ -1,7 +1,7 @@
 /** Scores the rows of an opened file, and records them with their text in a run of this Worker. */
 import { isJsonObject, type JsonObject } from '../../../src/json.ts';
 import { citationsOnly } from '../../../src/wire/rows/citations-only.ts';
-import { withSourceTexts } from '../../../src/wire/rows/columns.ts';
+import { withReadAnswer, withSourceTexts } from '../../../src/wire/rows/columns.ts';
 import { groupPlaces } from '../../../src/wire/rows/group-places.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { type CallFailure, callApi } from '../api/call.ts';
@@ -54,6 +54,6 @@ function bodyOf(
   const place = placeOf({ ...sent, run: given['group'] === undefined ? null : given });
   const step = typeof given['step'] === 'number' ? given['step'] : 0;
   const scoring = { recipe, ...(judge === '' ? {} : { judge }) };
-  const fields = withSourceTexts({ ...scoring, ...(citationsOnly(sent) ?? sent) });
+  const fields = withSourceTexts(withReadAnswer({ ...scoring, ...(citationsOnly(sent) ?? sent) }));
   return { fields: { ...fields, run: { ...place, id, step }, store_text: true }, step };
 }

@@ -152,14 +152,27 @@ function fieldValue(field: string, cell: unknown): unknown {
   return isRecords || !MAYBE_TEXT.has(field) ? value : cell;
 }
 
-/** The fields whose text is a printed list that cannot be read exactly, each with the reason. */
+/** The fields whose text is a printed list or object that cannot be read exactly, each with the reason. */
 export function cellProblems(fields: JsonObject): { readonly field: string; readonly message: string }[] {
   return Object.entries(fields).flatMap(([field, cell]) => {
+    if (typeof cell !== 'string' || TEXT_FIELDS.has(field)) return [];
+    if (field === 'cited_answer' && PRINTED_OBJECT.test(cell)) return [{ field, message: UNREAD_OBJECT }];
     // A text may begin like a list of texts, but not like one of records.
-    const isAnyText = TEXT_FIELDS.has(field) || typeof cell !== 'string' || (isText(field) && !/^[^'"]*\{/.test(cell));
-    const message = isAnyText ? null : cellProblem(cell);
+    const message = MAYBE_TEXT.has(field) && !PRINTED_RECORDS.test(cell) ? null : cellProblem(cell);
     return message === null ? [] : [{ field, message }];
   });
+}
+
+const UNREAD_OBJECT = 'a printed object, whose citations are not read: save it as JSON, such as by model_dump_json()';
+const PRINTED_OBJECT = /^\s*[A-Z]\w*\(\w+=.*\)\s*$/s;
+const PRINTED_RECORDS = /^\s*[[(]\s*(?:\{\s*['"]|[A-Z]\w*\(\w+=)/;
+
+/** Reads the answer of a vendor that a row has as Python prints it; one in JSON text is read where answers are. */
+export function withReadAnswer(fields: JsonObject): JsonObject {
+  const { cited_answer } = fields;
+  return typeof cited_answer === 'string' && /^\s*(?:\[\s*)?\{\s*'/.test(cited_answer)
+    ? { ...fields, cited_answer: cellValue(cited_answer) }
+    : fields;
 }
 
 /**

@@ -68,6 +68,13 @@ class PythonReader {
   }
 
   #value(): unknown {
+    if (++this.#depth > MAX_DEPTH) throw this.#unread(`more than ${MAX_DEPTH} levels`);
+    const value = this.#anyValue();
+    this.#depth--;
+    return value;
+  }
+
+  #anyValue(): unknown {
     const character = this.#peek();
     if (character === "'" || character === '"') return this.#string(character);
     if (character === '[' || character === '(' || character === '{') return this.#bracketed(character);
@@ -76,11 +83,8 @@ class PythonReader {
   }
 
   #bracketed(opening: '[' | '(' | '{'): unknown {
-    if (++this.#depth > MAX_DEPTH) throw this.#unread(`more than ${MAX_DEPTH} levels`);
     this.#at++;
-    const value = opening === '{' ? this.#dictionary() : this.#list(opening);
-    this.#depth--;
-    return value;
+    return opening === '{' ? this.#dictionary() : this.#list(opening);
   }
 
   /** Members are separated by commas; those of a printed array by spaces, where Python itself would join texts. */

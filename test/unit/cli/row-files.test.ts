@@ -11,7 +11,7 @@ import { readFlags } from '../../../cli/shared/flags.ts';
 import { jsonValueLines } from '../../../cli/shared/row-files/json-values.ts';
 import { MAP_FLAG, openRows } from '../../../cli/shared/row-files/open-rows.ts';
 import { readRow } from '../../../cli/shared/rows.ts';
-import { withSourceTexts } from '../../../src/wire/rows/columns.ts';
+import { cellProblems, withReadAnswer, withSourceTexts } from '../../../src/wire/rows/columns.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 let directory: string;
@@ -159,7 +159,13 @@ describe('rows', () => {
       '[007]',
       "['a',, 'b']",
     ],
-    ...[String.raw`['\N{BULLET}']`, String.raw`['\xa']`, String.raw`['\U00110000']`, `${'['.repeat(5000)}'a'`],
+    ...[
+      String.raw`['\N{BULLET}']`,
+      String.raw`['\xa']`,
+      String.raw`['\U00110000']`,
+      `${'['.repeat(5000)}'a'`,
+      `[${'array('.repeat(50_000)}`,
+    ],
   ])('of CSV with %s keep it as text', async (cell) => {
     const csv = `response,positive_rubrics\na,"${cell}"`;
     expect(await rowsOf('text.csv', csv)).toEqual([{ response: 'a', positive_rubrics: cell }]);
@@ -184,6 +190,30 @@ describe('rows', () => {
     ['[a] (b) [c]', ['[a] (b) [c]']],
   ])('whose sources are the text %s', (sources, texts) => {
     expect(withSourceTexts({ sources })).toEqual({ sources: texts.map((text, n) => ({ id: String(n + 1), text })) });
+  });
+
+  test('whose answer of a vendor is printed have it as it was sent, or are refused', async () => {
+    const printed = `[{'type': 'text', 'text': "It's 288\\xa0km.", 'citations': None}]`;
+    const answer = [{ type: 'text', text: "It's 288\u00a0km.", citations: null }];
+    const csv = `cited_answer,messages\n"${printed.replaceAll('"', '""')}","[{'role': 'user', 'content': 'q'}]"\n`;
+    expect(await rowsOf('vendor.csv', csv)).toEqual([
+      { cited_answer: answer, messages: [{ role: 'user', content: 'q' }] },
+    ]);
+    expect(withReadAnswer({ cited_answer: printed })).toEqual({ cited_answer: answer });
+    expect(withReadAnswer({ cited_answer: 'It is {1} [1].' })).toEqual({ cited_answer: 'It is {1} [1].' });
+    const object = "Message(id='m', content=[TextBlock(text='a', type='text')], role='assistant')";
+    const blocks = "[TextBlock(text='a', citations=None)]";
+    const cut = String.raw`[{'role': 'user', 'content': '\N{BULLET}'}]`;
+    expect(cellProblems({ cited_answer: object })).toMatchObject([
+      { message: expect.stringMatching(/^a printed object/) },
+    ]);
+    expect(cellProblems({ cited_answer: blocks })).toMatchObject([
+      { message: expect.stringContaining('TextBlock(…), an object') },
+    ]);
+    expect(cellProblems({ messages: cut, response: cut })).toMatchObject([{ field: 'messages' }]);
+    for (const messages of ['Point(x=1)', "['a', b]", '(see [1])', "{'a': b}"]) {
+      expect(cellProblems({ messages })).toEqual([]);
+    }
   });
 
   test('whose answer is a list or a tuple keep it as text', async () => {
