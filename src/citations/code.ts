@@ -54,8 +54,6 @@ export class CodeMask {
   /** Lengths of runs of backticks, as bits, that the rest of the line lacks. */
   #absent = 0;
   readonly #enclosures = new Enclosures();
-  /** Whether the text is inside a `<pre>` that began a line. */
-  #isPreformatted = false;
 
   /** @param start Offset of the first piece, for `spans`. */
   constructor(start: number) {
@@ -96,30 +94,22 @@ export class CodeMask {
       if (this.#last === LINE_FEED || step.hidden?.includes('\n') === true) this.#absent = 0;
     }
     this.#held = text.slice(at);
-    const isOpen = this.#fence !== null || this.#isPreformatted;
-    this.settled = isOpen ? (this.spans.at(-1)?.start ?? this.#at) : this.#at;
+    this.settled = this.#fence !== null ? (this.spans.at(-1)?.start ?? this.#at) : this.#at;
     return pieces.join('');
   }
 
   /** Decides the text from `at` up to some end; `null` if more text must follow first. */
   #step(text: string, at: number, complete: boolean): Step | null {
-    if (this.#isPreformatted) return this.#preformatted(text, at, complete);
     if (text.charCodeAt(at) === LINE_FEED) return { end: at + 1, hidden: null };
     if (!this.#atLineStart)
       return this.#fence === null ? this.#inline(text, at, complete) : this.#hide(text, at, HIDDEN);
     const line = fenceLine(text, at, complete);
     if (line === 'undecided') return null;
     const isFree = this.#fence === null && line === null;
-    const pre = isFree ? beginsPreformatted(text, at, complete) : false;
-    const box = isFree && pre === false ? emptyBox(text, at, complete) : null;
-    if (box === 'undecided' || pre === 'undecided') return null;
+    const box = isFree ? emptyBox(text, at, complete) : null;
+    if (box === 'undecided') return null;
     this.#atLineStart = false;
     if (box !== null) return box;
-    if (pre) {
-      this.#isPreformatted = true;
-      this.spans.push({ start: this.#at, end: this.#at });
-      return this.#preformatted(text, at, complete);
-    }
     if (this.#fence === null) {
       if (line === null || !line.opens) return this.#inline(text, at, complete);
       this.#fence = line;
@@ -130,20 +120,6 @@ export class CodeMask {
     const step = this.#hide(text, at, HIDDEN_LINE);
     if (closes) this.#fence = null;
     return step;
-  }
-
-  /** Hides what a `<pre>` has up to its end, as far as it has arrived. */
-  #preformatted(text: string, at: number, complete: boolean): Step | null {
-    PREFORMATTED_END.lastIndex = at;
-    const found = PREFORMATTED_END.exec(text);
-    // The last units may begin its end.
-    const end = found === null ? text.length - (complete ? 0 : PREFORMATTED_END_CHARS - 1) : PREFORMATTED_END.lastIndex;
-    if (end <= at) return null;
-    this.#isPreformatted = found === null;
-    const span = this.spans.at(-1);
-    if (span !== undefined) span.end = this.#at + end - at;
-    const hidden = hiddenLines(text.slice(at, end));
-    return { end, hidden: this.#last === LINE_FEED && hidden[0] === HIDDEN ? HIDDEN_LINE + hidden.slice(1) : hidden };
   }
 
   /** Hides the rest of a line of a fence. */
@@ -207,22 +183,6 @@ function fenceLine(text: string, at: number, complete: boolean): FenceLine | nul
   const length = to - from;
   if (length < MIN_FENCE) return null;
   return { mark, length, opens: mark === TILDE || !rest.includes('`'), closes: isBlank(rest) };
-}
-
-const PREFORMATTED = /[ \t]{0,32}<pre[\s>]/iy;
-const PREFORMATTED_END = /<\/pre>/gi;
-const PREFORMATTED_END_CHARS = '</pre>'.length;
-
-/** Whether a line begins with `<pre>`. */
-function beginsPreformatted(text: string, at: number, complete: boolean): boolean | 'undecided' {
-  PREFORMATTED.lastIndex = at;
-  if (PREFORMATTED.test(text)) return true;
-  if (complete || text.length - at > MAX_INDENT + PREFORMATTED_END_CHARS) return false;
-  const written = text
-    .slice(at)
-    .replace(/^[ \t]+/, '')
-    .toLowerCase();
-  return '<pre'.startsWith(written) ? 'undecided' : false;
 }
 
 const EMPTY_BOX = '[ ]';

@@ -106,7 +106,7 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
     }
     const end = inside.end + grammar.close.length;
     const isRangeEnd = span !== null && at === span.end + 1 && isDash(text.charCodeAt(span.end));
-    const continues = span !== null && nextMarker(text, span.end, span.end, content.end, grammar.open, true) === at;
+    const continues = span !== null && nextMarker(text, span.end, content.end, grammar.open, true) === at;
     if (span !== null && (isRangeEnd || continues)) {
       span = { start: span.start, end };
       ids.push({ ...inside, isRangeEnd });
@@ -123,22 +123,27 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
   return runs;
 }
 
+/** The separators of a run that are read: whether there are any, and whether one is a comma or its like. */
+type Passed = { readonly isSpaced: boolean; readonly isParted: boolean };
+const NOTHING_PASSED: Passed = { isSpaced: false, isParted: false };
+
 /**
  * Where the opening mark of the marker is that continues a run: behind separators and at most one joining word.
  * `NO_MARKER`: the run ends; `UNDECIDED`: more text must follow first.
  *
- * @param at from here on; only separators are between the end of the run and this.
+ * @param at from here on. @param passed what is between the end of the run and this: only separators.
  */
 export function nextMarker(
   text: string,
-  runEnd: number,
   at: number,
   end: number,
   open: string,
   complete: boolean,
+  passed: Passed = NOTHING_PASSED,
 ): number {
   let next = at;
-  while (next < end && continuesRun(text.charCodeAt(next))) next++;
+  let { isParted } = passed;
+  for (; next < end && continuesRun(text.charCodeAt(next)); next++) isParted ||= isIdSeparator(text.charCodeAt(next));
   const found = openingAt(text, next, end, open, complete);
   if (found !== NO_MARKER) return found;
   let wordEnd = next;
@@ -148,11 +153,11 @@ export function nextMarker(
   }
   const word = text.slice(next, wordEnd);
   if (wordEnd >= end && !complete) return mayBeginJoiningWord(word) ? UNDECIDED : NO_MARKER;
-  if (!isJoiningWord(word)) return NO_MARKER;
+  if (!isJoiningWord(word, isParted)) return NO_MARKER;
   let opening = wordEnd;
   while (opening < end && isSpace(text.charCodeAt(opening)) && text.charCodeAt(opening) !== LINE_FEED) opening++;
   // Words of scripts with spaces have some on both sides.
-  const isSpaced = word.charCodeAt(0) >= FIRST_UNSPACED || (next > runEnd && opening > wordEnd);
+  const isSpaced = word.charCodeAt(0) >= FIRST_UNSPACED || ((passed.isSpaced || next > at) && opening > wordEnd);
   if (!isSpaced && (opening < end || complete)) return NO_MARKER;
   return openingAt(text, opening, end, open, complete);
 }
@@ -162,7 +167,7 @@ export function joinsMarkers(text: string, start: number, end: number): boolean 
   if (end - start > MAX_JOINT_CHARS) return false;
   const between = text.slice(start, end);
   const opening = '[';
-  return nextMarker(between + opening, 0, 0, between.length + 1, opening, true) === between.length;
+  return nextMarker(between + opening, 0, between.length + 1, opening, true) === between.length;
 }
 
 /** Longest text between two marks with a joining word, in UTF-16 code units. */

@@ -37,11 +37,15 @@ const MAX_ITEM_CHARS = 256;
 /** Longest number of a range, in digits: a longer one is an identifier. */
 const MAX_RANGE_DIGITS = 4;
 
-/** Words that join two ids, or two markers, in lower case. */
+/** Words that join two ids, or two markers. In capitals they are names and letters: "A, O and AB", "Tom, Dan". */
 const JOINING_WORDS: ReadonlySet<string> = new Set(
   'and or & und oder sowie et ou y o e en og och ja i и или та ve veya dan và 和 与 與 及 以及 と および 및 와 과'.split(
     ' ',
   ),
+);
+/** Those that stand behind a comma too. The others are then more often text: letters, codes of languages. */
+const AFTER_COMMA: ReadonlySet<string> = new Set(
+  'and or & und oder sowie dan veya 和 与 與 及 以及 と および 및'.split(' '),
 );
 /** Longest of them, in UTF-16 code units. */
 const MAX_JOINING_CHARS = 5;
@@ -52,16 +56,15 @@ const RANGE = /^(\S+)\s+(?:to|through|thru|bis|à|al|hasta|до|至|到)\s+(\S+)
 /** A number that may be an id beside others: no year. */
 const SHORT_NUMBER = /^\d{1,3}$/;
 
-/** Whether two markers with such a word between them make one citation: `[1] and [2]`. */
-export function isJoiningWord(word: string): boolean {
-  return word.length <= MAX_JOINING_CHARS && JOINING_WORDS.has(word.toLowerCase());
+/** Whether two markers with such a word between them make one citation: `[1] and [2]`. @param isParted behind a comma. */
+export function isJoiningWord(word: string, isParted = false): boolean {
+  return word.length <= MAX_JOINING_CHARS && (isParted ? AFTER_COMMA : JOINING_WORDS).has(word);
 }
 
 /** Whether some joining word begins with a text. */
 export function mayBeginJoiningWord(text: string): boolean {
   if (text.length > MAX_JOINING_CHARS) return false;
-  const begin = text.toLowerCase();
-  for (const word of JOINING_WORDS) if (word.startsWith(begin)) return true;
+  for (const word of JOINING_WORDS) if (word.startsWith(text)) return true;
   return false;
 }
 
@@ -137,8 +140,10 @@ export function isFurtherPlace(text: string, { start, end }: Span, previous: Spa
 function rangeIn(word: string, start: number, sources: SourceSet): WrittenId[] | null {
   const [, begin = '', end = ''] = RANGE.exec(word) ?? [];
   if (begin !== '') {
+    // A range in words is a scale or an interval unless every id in it is a source.
     const ids = rangeIn(`${begin}-${end}`, start, sources);
-    return ids?.map(({ id }) => ({ id, span: { start, end: start + word.length } })) ?? null;
+    if (ids?.every(({ id }) => sources.byId.has(id)) !== true) return null;
+    return ids.map(({ id }) => ({ id, span: { start, end: start + word.length } }));
   }
   let dash = 1;
   while (dash < word.length - 1 && !isDash(word.charCodeAt(dash))) dash++;

@@ -23,13 +23,23 @@ import {
   UNDECIDED,
 } from '../marker-claims.ts';
 import { ReferenceMask } from '../references.ts';
+import { isIdSeparator } from '../tags.ts';
 import type { Claim } from '../types.ts';
 import { isDash } from '../written-ids.ts';
 import { type AnswerReader, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
 import { CitationFindings } from './events.ts';
 
-/** A run of adjacent markers, and those of them without an id. All places are offsets into the response. */
-type Run = { readonly start: number; end: number; readonly reading: IdReading; readonly empty: Span[] };
+/**
+ * A run of adjacent markers, and those of them without an id. All places are offsets into the response. `isParted`: a
+ * comma, or its like, is read behind it.
+ */
+type Run = {
+  readonly start: number;
+  end: number;
+  readonly reading: IdReading;
+  readonly empty: Span[];
+  isParted: boolean;
+};
 
 const NONE = -1;
 
@@ -139,12 +149,15 @@ export class MarkerReader implements AnswerReader {
     const { open } = this.#grammar;
     const window = this.#window;
     if (this.#run !== null) {
-      while (this.#at < window.length && continuesRun(window.charCodeAt(this.#at))) this.#at++;
+      for (; this.#at < window.length && continuesRun(window.charCodeAt(this.#at)); this.#at++) {
+        this.#run.isParted ||= isIdSeparator(window.charCodeAt(this.#at));
+      }
       const isDashed = this.#base + this.#at === this.#run.end && isDash(window.charCodeAt(this.#at));
       if (isDashed && window.startsWith(open, this.#at + 1)) return this.#begin(this.#at + 1);
       const isLast = complete || (this.#beforeTag && !open.startsWith('<'));
       if (isDashed && !isLast && open.startsWith(window.slice(this.#at + 1))) return false;
-      const next = nextMarker(window, this.#run.end - this.#base, this.#at, window.length, open, isLast);
+      const passed = { isSpaced: this.#base + this.#at > this.#run.end, isParted: this.#run.isParted };
+      const next = nextMarker(window, this.#at, window.length, open, isLast, passed);
       if (next === UNDECIDED) return false;
       if (next !== NO_MARKER) return this.#begin(next);
       this.#endRun(this.#run);
@@ -174,8 +187,9 @@ export class MarkerReader implements AnswerReader {
     const end = this.#base + after;
     const isRangeEnd =
       this.#run !== null && start === this.#run.end + 1 && isDash(text.slice(start - 1, start).charCodeAt(0));
-    this.#run ??= { start, end, reading: beginIds(), empty: [] };
+    this.#run ??= { start, end, reading: beginIds(), empty: [], isParted: false };
     this.#run.end = end;
+    this.#run.isParted = false;
     if (isBlankSpan(this.#window, inside)) this.#run.empty.push({ start, end });
     const findings = new CitationFindings(events, answer, this.#run.start);
     const written = text.slice(this.#base + inside.start, this.#base + inside.end);
