@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+#: Ends a server that hangs. Long, because vLLM loads and compiles a model on a CPU before it answers.
 START_S = 1_800
 OFFLINE = {
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_NO_USAGE_STATS": "1",

@@ -44,7 +44,8 @@ const syntax: CommandSyntax = {
   details: [
     'The page has charts, alerts, answers of the last step if the run keeps text, and the digests with which',
     'others check the same run. It loads nothing: open it from disk, or attach it to a paper.',
-    'Exit code: 0 written, 1 the Worker refused or stopped answering, 2 wrong command line.',
+    'Exit code: 0 written, 1 the file is broken, or the Worker refused or stopped answering, 2 wrong command',
+    'line.',
   ],
 };
 

@@ -12,6 +12,7 @@ from judged import scored
 
 PORT = os.environ["CITEWARD_JUDGE_PORT"]
 SERVER = f"http://127.0.0.1:{PORT}"
+#: Ends a server that hangs. The model is tiny, but other tests may have the cores meanwhile.
 START_S = 120
 
 subprocess.run(["node", ROOT / "scripts/llm/tiny-model.ts", "tiny.gguf"], check=True, stdout=subprocess.DEVNULL)

@@ -12,6 +12,7 @@ from pathlib import Path
 from documented import BAD, DOWN_URL, GOOD, ROOT, ROW, URL, source
 from openenv.core import GenericEnvClient
 
+#: Ends a server that hangs. Long, because it imports large packages while other tests may have the cores.
 START_S = 600
 SESSIONS = 16
 #: The documented server, and one whose policy may search.
