@@ -16,11 +16,17 @@ export function contentOf(message: unknown): string | null {
  * or as Python prints it. `null` if there is none.
  */
 export function lastOf(role: 'user' | 'assistant', value: unknown): string | null {
-  const messages = typeof value === 'string' ? cellValue(value) : value;
+  const messages = messagesOf(value);
   if (!Array.isArray(messages)) return null;
   return contentOf(
     messages.findLast((message: unknown) => isJsonObject(message) && (message['role'] ?? role) === role),
   );
+}
+
+/** The messages of a cell that holds their list as text; any other value stays as it is. */
+export function messagesOf(value: unknown): unknown {
+  const read = typeof value === 'string' ? cellValue(value) : value;
+  return Array.isArray(read) && read.every(isJsonObject) ? read : value;
 }
 
 /** The value itself if it is a text, else `null`. */

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { bestPreset, fieldsOf, mapped, presetMap, ROW_FIELDS } from './columns.ts';
-import { contentOf, lastOf, textOf } from './messages.ts';
+import { contentOf, lastOf, messagesOf, textOf } from './messages.ts';
 
 /** What the records of a file are. */
 export type RecordReading =
@@ -167,7 +167,8 @@ function isTrlCompletion({ step, prompt, completion }: JsonObject): boolean {
 }
 
 function trlRows(record: JsonObject): readonly JsonObject[] {
-  const { step, prompt, completion, advantage, ...others } = record;
+  const { step, prompt: givenPrompt, completion: givenCompletion, advantage, ...others } = record;
+  const [prompt, completion] = [messagesOf(givenPrompt), messagesOf(givenCompletion)];
   const question = textOf(prompt) ?? lastOf('user', prompt);
   const response = textOf(completion) ?? lastOf('assistant', completion);
   if (question === null || response === null) return [];

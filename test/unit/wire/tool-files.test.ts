@@ -97,6 +97,17 @@ describe('a record', () => {
     });
   });
 
+  test('of TRL in a CSV file has its messages as Python prints them', () => {
+    const prompt = `[{'role': 'system', 'content': 'Cite.'}, {'role': 'user', 'content': '${QUESTION}'}]`;
+    const completion = "[{'content': 'It\\'s 288\\xa0km [1].', 'role': 'assistant'}]";
+    expect(rowsOf({ step: 1, prompt, completion, sources: "['a']" })).toMatchObject({
+      rows: [{ question: QUESTION, response: "It's 288\u00a0km [1].", sources: ['a'] }],
+    });
+    expect(rowsOf({ step: 1, prompt: QUESTION, completion: '[1, 2]' })).toMatchObject({
+      rows: [{ question: QUESTION, response: '[1, 2]' }],
+    });
+  });
+
   test('of the input of a batch is its body, a group one row for each response', () => {
     const line = { method: 'POST', url: '/v1/groups', custom_id: 'g' };
     expect(rowsOf({ ...line, body: { question: QUESTION, responses: ['a', { response: 'b' }] } })).toMatchObject({
