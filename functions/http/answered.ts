@@ -1,4 +1,4 @@
-/** Answers a request to a route by its body: reads it, lets the service answer it, and notes for the log what it says. */
+/** Answers a request to a route by its body: reads it, asks the service, and notes for the log what the reply says. */
 import { type Answering, answer, type RouteReplies } from '../../service/answer.ts';
 import { RequestError } from '../../service/failures.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';

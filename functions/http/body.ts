@@ -1,7 +1,7 @@
 /**
  * Reads and validates request bodies and queries within their limits. Bytes are counted when they have arrived, so a
- * missing or false Content-Length can neither fill the memory of the isolate nor keep others out. Lone surrogates and NUL in JSON escapes are legal and are
- * passed on unchanged.
+ * missing or false Content-Length can neither fill the memory of the isolate nor keep others out. Lone surrogates and
+ * NUL in JSON escapes are legal and are passed on unchanged.
  */
 import type * as z from 'zod';
 import { RequestError } from '../../service/failures.ts';

@@ -49,8 +49,8 @@ export type AppEnvironment = {
     platforms: PlatformFactory;
     phases: PhaseTimings;
     /**
-     * Ends the leases of this request when its connection breaks. Call it before work that waits with a lease: the signal
-     * of a request costs more than a small verification's body, and work that does not wait cannot be dropped.
+     * Ends the leases of this request when its connection breaks. Call it before work that waits with a lease: the
+     * signal of a request costs more than a small verification's body, and work that does not wait cannot be dropped.
      */
     followCaller: () => void;
     /** Reserves the bytes of this request's body, once it is complete. */

@@ -47,8 +47,8 @@ function placeOf(kind: LabelKind, position: number): VerdictPlace {
 
 /**
  * The probability of the highest level (2, `full`, `true`), 0 to 1. `not_reported`: the server gave no
- * log-probabilities. `unreadable`: they have another form, one is above 0, or no token says a level where the verdict
- * is. Takes time linear in the reply.
+ * log-probabilities, or none of the verdict's alternatives. `unreadable`: they have another form, one is above 0, or no
+ * token says a level where the verdict is. Takes time linear in the reply.
  *
  * @param tokens the tokens of the reply, as the server writes them.
  * @param position index of the row's criterion in the call.
@@ -71,40 +71,49 @@ export function verdictProbability(
   const value = startOfVerdict(text, key, members);
   const token = value === null ? null : tokenAt(read.data, value);
   if (token === null) return 'unreadable';
-  const sums = { highest: 0, other: 0 };
   // Servers list the chosen token among the alternatives, except where they list fewer than it takes to reach it.
-  const { top_logprobs } = token;
-  const listed = top_logprobs ?? [];
-  const all = listed.some((one) => one.token === token.token) ? listed : [...listed, token];
-  for (const { token: word, logprob } of all) {
+  const others = (token.top_logprobs ?? []).filter((one) => one.token !== token.token);
+  const sums = { highest: 0, other: 0 };
+  for (const { token: word, logprob } of [...others, token]) {
     const level = levelOf(word, words);
     if (level !== null) sums[level] += Math.exp(logprob);
   }
   const sum = sums.highest + sums.other;
-  return sum > 0 ? sums.highest / sum : 'unreadable';
+  if (sum === 0) return 'unreadable';
+  return others.length === 0 ? 'not_reported' : sums.highest / sum;
 }
 
-/** Where the value of the entry's verdict begins, behind a quotation mark; `null` = the reply has none. */
+const ENTRY = /\s*:\s*\{/y;
+/** A JSON string, which may be cut, or the begin or end of an object. */
+const MARK = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]/gs;
+const VALUE = /\s*:\s*"?/y;
+
+/** Where the value of the entry's verdict begins, behind a quotation mark; `null` = the entry has none. */
 function startOfVerdict(text: string, key: string, members: readonly string[]): number | null {
-  const start = lastMember(text, 0, key);
+  const start = startOfEntry(text, `"${key}"`);
   if (start === null) return null;
-  const values = members.flatMap((member) => firstMember(text, start, member) ?? []);
-  return values.length === 0 ? null : Math.min(...values);
+  let depth = 1;
+  MARK.lastIndex = start;
+  for (let mark = MARK.exec(text); mark !== null && depth > 0; mark = MARK.exec(text)) {
+    const [found] = mark;
+    if (found === '{') depth++;
+    else if (found === '}') depth--;
+    else if (members.includes(found.slice(1, -1))) {
+      VALUE.lastIndex = MARK.lastIndex;
+      const value = VALUE.exec(text);
+      if (value !== null) return VALUE.lastIndex;
+    }
+  }
+  return null;
 }
 
-/** Quotation marks inside a JSON string are escaped, so `"name":` is a member wherever it stands. */
-function firstMember(text: string, from: number, name: string): number | null {
-  const member = new RegExp(`"${name}"\\s*:\\s*"?`, 'g');
-  member.lastIndex = from;
-  const found = member.exec(text);
-  return found === null ? null : found.index + found[0].length;
-}
-
-/** The last one: a model that thinks may write a draft before. */
-function lastMember(text: string, from: number, name: string): number | null {
-  let last: number | null = null;
-  for (let at = firstMember(text, from, name); at !== null; at = firstMember(text, at, name)) last = at;
-  return last;
+/** Behind the brace of the last entry of that name, since a model that thinks may write a draft before. */
+function startOfEntry(text: string, name: string): number | null {
+  for (let at = text.lastIndexOf(name); at !== -1; at = at === 0 ? -1 : text.lastIndexOf(name, at - 1)) {
+    ENTRY.lastIndex = at + name.length;
+    if (ENTRY.test(text)) return ENTRY.lastIndex;
+  }
+  return null;
 }
 
 /** The token that has the character at an offset of the text. */

@@ -47,21 +47,21 @@ function charactersOf(name: string): string | null {
   }
   const known = NAMED.get(name);
   if (known !== undefined) return known;
-  const accent = ACCENTS[name.slice(1)];
+  const accent = ACCENTS.get(name.slice(1));
   return accent === undefined ? null : name.charAt(0) + accent;
 }
 
 /** Combining marks by the end of a name: `eacute` is `e` with U+0301. */
-const ACCENTS: Readonly<Record<string, string>> = {
-  grave: '\u0300',
-  acute: '\u0301',
-  circ: '\u0302',
-  tilde: '\u0303',
-  uml: '\u0308',
-  ring: '\u030a',
-  caron: '\u030c',
-  cedil: '\u0327',
-};
+const ACCENTS: ReadonlyMap<string, string> = new Map([
+  ['grave', '\u0300'],
+  ['acute', '\u0301'],
+  ['circ', '\u0302'],
+  ['tilde', '\u0303'],
+  ['uml', '\u0308'],
+  ['ring', '\u030a'],
+  ['caron', '\u030c'],
+  ['cedil', '\u0327'],
+]);
 
 const GREEK =
   'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigmaf sigma tau upsilon ' +

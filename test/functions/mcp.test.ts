@@ -268,6 +268,14 @@ describe('a client without an SDK', () => {
     expect(replies).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} })));
   });
 
+  it.each([
+    ['one request', []],
+    ['a request and a notification', [{ jsonrpc: '2.0', method: 'notifications/initialized' }]],
+  ])('that accepts JSON alone gets an array for a batch of %s', async (_, others) => {
+    const batch = [{ jsonrpc: '2.0', id: 1, method: 'ping' }, ...others];
+    expect(await (await post('application/json', batch)).json()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
+  });
+
   it('that accepts neither is refused', async () => {
     expect((await initialize('text/html')).status).toBe(406);
   });

@@ -45,7 +45,7 @@ export function mcpRoutes(askApp: AskApp): HonoBase<AppEnvironment> {
       headers.set('accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
     }
     const reply = await handler.fetch(new Request(url, { method, headers, body }));
-    return takesStream ? reply : inJson(reply);
+    return takesStream ? reply : inJson(reply, body.find((byte) => byte > SPACE) === OPENING_BRACKET);
   });
 }
 
@@ -59,14 +59,17 @@ function typesOf(accept: string | null): string[] {
   return (accept ?? '*/*').split(',').map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
 }
 
+const SPACE = 0x20;
+const OPENING_BRACKET = 0x5b;
+
 /** The message of an event stream as JSON, those of a batch as an array; any other reply as it is. */
-async function inJson(reply: Response): Promise<Response> {
+async function inJson(reply: Response, isBatch: boolean): Promise<Response> {
   if (reply.headers.get('content-type')?.startsWith(STREAM_TYPE) !== true) return reply;
   const lines = (await reply.text()).split('\n').filter((line) => line.startsWith('data: {'));
   const messages = lines.map((line) => line.slice('data: '.length));
   const headers = new Headers(reply.headers);
   headers.set('content-type', JSON_TYPE);
-  const text = messages.length > 1 ? `[${messages.join()}]` : messages.join();
+  const text = isBatch ? `[${messages.join()}]` : messages.join();
   return new Response(text, { status: reply.status, headers });
 }
 

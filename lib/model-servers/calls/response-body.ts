@@ -85,24 +85,28 @@ const MAX_OBJECT_CHARS = 4 * 1024 * 1024;
 
 /** Collects a body that is declared as a stream and holds one JSON object without an event. */
 class UnframedObject {
-  #text = '';
+  /** A list, since joining each piece to a text would copy the text each time. */
+  #pieces: string[] = [];
+  #length = 0;
   #isPossible = true;
 
   /** The object's text; `null` = the body is a stream. */
   get text(): string | null {
-    return this.#isPossible && this.#text !== '' ? this.#text : null;
+    return this.#isPossible && this.#pieces.length > 0 ? this.#pieces.join('') : null;
   }
 
   add(text: string): void {
     if (!this.#isPossible) return;
-    this.#text += this.#text === '' ? text.trimStart() : text;
-    const isOther = this.#text !== '' && !this.#text.startsWith('{');
-    if (isOther || this.#text.length > MAX_OBJECT_CHARS) this.giveUp();
+    const piece = this.#pieces.length === 0 ? text.trimStart() : text;
+    if (piece === '') return;
+    this.#length += piece.length;
+    if (this.#length > MAX_OBJECT_CHARS || (this.#pieces.length === 0 && !piece.startsWith('{'))) this.giveUp();
+    else this.#pieces.push(piece);
   }
 
   giveUp(): void {
     this.#isPossible = false;
-    this.#text = '';
+    this.#pieces = [];
   }
 }
 

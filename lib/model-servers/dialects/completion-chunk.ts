@@ -15,7 +15,8 @@ const contentPartSchema = z.looseObject({
   type: z.string().nullish(),
   text: z.string().nullish(),
   refusal: z.string().nullish(),
-  thinking: textsSchema.nullish(),
+  // Malformed thinking is dropped, so that it does not cost the reply.
+  thinking: textsSchema.nullish().catch(null),
 });
 type ContentPart = z.infer<typeof contentPartSchema>;
 
@@ -28,7 +29,7 @@ export type CompletionPart = {
 
 /**
  * `delta` of a stream or `message` of a whole reply. In a content of parts, thinking and refusals are no text of the
- * reply.
+ * reply; the text of parts of any other type is.
  */
 const partSchema = z
   .looseObject({
@@ -37,20 +38,27 @@ const partSchema = z
   })
   .transform(({ content, ...part }): CompletionPart => {
     if (!Array.isArray(content)) return { ...part, content };
-    const reasoning_content = textOf(content, 'thinking', 'reasoning');
-    const refusal = textOf(content, 'refusal');
+    const partsOf = (kind: PartKind): ContentPart[] => content.filter((one) => kindOf(one) === kind);
+    const reasoning_content = partsOf('thinking')
+      .map(({ text, thinking }) => text ?? nestedText(thinking ?? ''))
+      .join('');
+    const refusal = partsOf('refusal')
+      .map((one) => one.refusal ?? one.text ?? '')
+      .join('');
     return {
       ...part,
-      content: textOf(content, 'text', 'output_text'),
+      content: nestedText(partsOf('text')),
       ...(reasoning_content === '' ? {} : { reasoning_content }),
       ...(refusal === '' ? {} : { refusal }),
     };
   });
 
-/** The joined text of the parts of some types; a part without a type is text. */
-function textOf(parts: readonly ContentPart[], ...types: readonly string[]): string {
-  const chosen = parts.filter(({ type }) => types.includes(type ?? 'text'));
-  return chosen.map(({ text, refusal, thinking }) => text ?? refusal ?? nestedText(thinking ?? '')).join('');
+type PartKind = 'text' | 'thinking' | 'refusal';
+
+/** Only the others are listed, because servers name text in many ways (`output_text`, `response_text`, `json`). */
+function kindOf({ type }: ContentPart): PartKind {
+  if (/thinking|thought|reasoning|summary/i.test(type ?? '')) return 'thinking';
+  return /^refusal$/i.test(type ?? '') ? 'refusal' : 'text';
 }
 
 function nestedText(texts: z.infer<typeof textsSchema>): string {
@@ -97,11 +105,17 @@ export function readChunk(value: unknown): ChunkResult {
   const read = chunkSchema.safeParse(value);
   if (read.success && (read.data.choices || isPartial(read.data))) {
     const choices = read.data.choices ?? [];
-    // OpenRouter puts an error of its provider into the choice, whatever its finish reason.
-    const failed = choices.map((choice) => errorOf(choice)).find((one) => one !== null);
+    // OpenRouter puts an error of its provider into the choice, whatever its finish reason. An empty one says nothing.
+    const failed = choices
+      .map((choice) => (isBlank(choice.error) ? null : errorOf(choice)))
+      .find((one) => one !== null);
     return failed ? { ok: false, fault: faultOfError(failed) } : { ok: true, chunk: { ...read.data, choices } };
   }
   return { ok: false, fault: backendFault('not_an_api', 'the backend sent JSON that is no chat completion') };
+}
+
+function isBlank(error: unknown): boolean {
+  return error === '' || (typeof error === 'object' && error !== null && Object.keys(error).length === 0);
 }
 
 /** Whether a chunk without choices belongs to a stream: some servers leave them out of the chunk with the usage. */
@@ -124,6 +138,7 @@ export function modelOf({ model, choices }: CompletionChunk): string | null {
   return saysNothing ? null : (model ?? null);
 }
 
+/** The detail of a reply whose model is not the expected one. */
 export const ANOTHER_MODEL =
   'the backend answered as another model: if it is the right one, set answers_as to the name in its replies';
 

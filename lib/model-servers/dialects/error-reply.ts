@@ -51,7 +51,8 @@ export function errorOf(value: unknown): BackendError | null {
   const { message, type, code, param } = parsed.data;
   const names = [type, code].map((name) => (typeof name === 'string' ? name.toLowerCase() : ''));
   return {
-    status: statusOf(code) ?? names.map((name) => STATUS_OF_NAME[name]).find((status) => status !== undefined) ?? null,
+    status:
+      statusOf(code) ?? names.map((name) => STATUS_OF_NAME.get(name)).find((status) => status !== undefined) ?? null,
     filtered: names.some((name) => FILTERS.includes(name)),
     unpaid: names.includes(NO_QUOTA),
     too_long: [message, type, code].some(saysTooLong),
@@ -81,19 +82,19 @@ const FILTERS: readonly string[] = ['content_filter', 'content_policy_violation'
 const NO_QUOTA = 'insufficient_quota';
 
 /** The HTTP status that an error's type or code says in words: an error within a stream has no other. */
-const STATUS_OF_NAME: Readonly<Record<string, number>> = {
-  rate_limit_error: 429,
-  rate_limit_exceeded: 429,
-  throttling_error: 429,
-  [NO_QUOTA]: 429,
-  overloaded_error: 529,
-  authentication_error: 401,
-  invalid_api_key: 401,
-  permission_error: 403,
-  not_found_error: 404,
-  model_not_found: 404,
-  invalid_request_error: 400,
-};
+const STATUS_OF_NAME: ReadonlyMap<string, number> = new Map([
+  ['rate_limit_error', 429],
+  ['rate_limit_exceeded', 429],
+  ['throttling_error', 429],
+  [NO_QUOTA, 429],
+  ['overloaded_error', 529],
+  ['authentication_error', 401],
+  ['invalid_api_key', 401],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['model_not_found', 404],
+  ['invalid_request_error', 400],
+]);
 
 /** Markers in messages, types and codes of vLLM, SGLang, llama.cpp and OpenAI. */
 const TOO_LONG = [

@@ -173,7 +173,7 @@ async function readWhole(
   const text = await readText(response.body, MAX_STREAM_BYTES, heard);
   if (text === null) return failed(tooLarge());
   // A gateway may pass a stream on under the type of a whole reply.
-  if (/^\s*(?:data:|event:|:)/.test(text)) return readStream(new Response(text).body, reader, heard);
+  if (/^\s*(?:data|event|id|retry)?:/.test(text)) return readStream(new Response(text).body, reader, heard);
   const failure = reader.take(readChunkText(text));
   return failure === null ? reader.outcome() : failed(failure);
 }

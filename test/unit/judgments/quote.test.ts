@@ -1,6 +1,7 @@
 /** A quote is verified only if a cited source contains it word for word, after folding what copying changes. */
 import { describe, expect, it } from 'vitest';
 import { QuoteFinder } from '../../../src/judgments/kinds/citations/quote.ts';
+import { decodedAt } from '../../../src/text/character-references.ts';
 import { foldForQuote } from '../../../src/text/quote-fold.ts';
 import { expectLinear, GROWTH } from '../linear-growth.ts';
 import { SeededChoices } from '../seeded-random.ts';
@@ -279,4 +280,8 @@ describe('foldForQuote', () => {
     const unit = 'The Aare ﬂows. ';
     expect(foldForQuote(unit.repeat(600)).text).toBe(foldForQuote(unit).text.repeat(600));
   });
+});
+
+it('a member of every object is no character reference', () => {
+  expect(decodedAt('&avalueOf;', 0)).toBeNull();
 });

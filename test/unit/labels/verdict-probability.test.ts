@@ -87,6 +87,25 @@ describe('where servers differ', () => {
     expect(verdictProbability('criterion', reply)).toBe('unreadable');
   });
 
+  test('no number where the alternatives of the verdict are not reported', () => {
+    const before = split('{"k1":{"reason":"r","support":"');
+    const alone = (top_logprobs: unknown) => [...before, { token: 'full', logprob: -2, top_logprobs }, ...split('"}}')];
+    expect(verdictProbability('claim', alone([]))).toBe('not_reported');
+    expect(verdictProbability('claim', alone(null))).toBe('not_reported');
+    expect(verdictProbability('claim', [...before, ...split('none', '"}}')])).toBe('not_reported');
+    expect(verdictProbability('claim', alone([{ token: 'none', logprob: Math.log(0.4) }]))).toBeCloseTo(0.253, 3);
+  });
+
+  test('an entry without a verdict does not take that of the next', () => {
+    const reply = [
+      ...split('{"c1":{"reason":"a } and \\"score\\": 1","parts":{"a":{}}},"c2":{"score":'),
+      token('2', { '2': 0.9, '0': 0.1 }),
+      ...split('}}'),
+    ];
+    expect(verdictProbability('criterion', reply, 0)).toBe('unreadable');
+    expect(verdictProbability('criterion', reply, 1)).toBeCloseTo(0.9, 12);
+  });
+
   test('no number where there is none', () => {
     expect(verdictProbability('claim', [])).toBe('not_reported');
     expect(verdictProbability('claim', [{ token: 'x' }])).toBe('unreadable');

@@ -97,6 +97,28 @@ const WHOLE: readonly (readonly [string, readonly object[]])[] = [
     (end) => [`the end ${end}`, [whole({ content: REPLY }, end)]] as const,
   ),
   ['an error that is null', [{ ...whole({ content: REPLY }), error: null }]],
+  ...['response_text', 'message', 'json', 'Text', 'text_delta', 'input_text', null].map(
+    (type) => [`a part of type ${type}`, [whole({ content: [{ type, text: REPLY }] })]] as const,
+  ),
+  ...[{ text: 'x' }, ['x'], 3].map((thinking) => {
+    const content = [
+      { type: 'thinking', thinking },
+      { type: 'text', text: REPLY },
+    ];
+    return [`thinking as ${JSON.stringify(thinking)}`, [whole({ content })]] as const;
+  }),
+  ...['Reasoning', 'redacted_thinking', 'summary_text'].map((type) => {
+    const content = [
+      { type, text: '0' },
+      { type: 'text', text: REPLY },
+    ];
+    return [`${type} beside the reply`, [whole({ content })]] as const;
+  }),
+  ...['', {}, null].map((error) => {
+    const message = { content: REPLY };
+    const choices = [{ message, finish_reason: 'stop', error }];
+    return [`the error ${JSON.stringify(error)} in a choice`, [{ model: 'judge', choices }]] as const;
+  }),
 ];
 
 it.each(WHOLE)('a whole reply: %s', (_, chunks) => {
@@ -146,6 +168,13 @@ describe('a reply that is none names its cause', () => {
   });
 });
 
+it.each(['constructor', '__proto__'])('an error of type %s is an error', (type) => {
+  expect(outcomeOf({ error: { type } })).toMatchObject({
+    reason: 'judge_error',
+    detail: expect.stringContaining('error'),
+  });
+});
+
 /** The judgment of one graded answer, from a server that replies with this body. */
 async function judged(status: number, type: string, body: string) {
   const judge = openAiCompatible({
@@ -173,6 +202,11 @@ describe('a body under another type', () => {
     ['a stream with comments, without [DONE]', SSE, `: ping\r\n\r\n${stream(chunk({ content: REPLY }), END)}`],
   ])('%s is read', async (_, type, body) => {
     expect(await judged(200, type, body)).toEqual({ kind: 'grader', value: 1 });
+  });
+
+  it.each(['id: 1', 'retry: 3', 'event: message', ': ping'])('a stream that begins with %s is read', async (line) => {
+    const body = `${line}\n${stream(chunk({ content: REPLY }), END)}`;
+    expect(await judged(200, JSON_TYPE, body)).toEqual({ kind: 'grader', value: 1 });
   });
 
   it.each([
