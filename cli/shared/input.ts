@@ -1,6 +1,6 @@
 /** The input of a command: a file, or standard input for `-`. */
 
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { UsageError } from './exit.ts';
 import { CITEWARD } from './program.ts';
@@ -33,14 +33,20 @@ export async function openInput(
   }
   if (more.length > 0) throw new UsageError(`expected one input; also got ${more.join(' ')}`);
   if (path === '-') return { name: 'standard input', unit: 'line', chunks: stdin, path: null, bytes: null };
-  const found = await stat(path).catch((error: unknown) => {
-    throw readError(path, error);
-  });
-  if (found.isDirectory()) throw new UsageError(`${path} is a directory; expected a file`);
+  const found = await statOfFile(path);
   const chunks = createReadStream(path);
   return found.isFile()
     ? { name: path, unit: 'line', chunks, path, bytes: found.size }
     : { name: path, unit: 'line', chunks, path: null, bytes: null };
+}
+
+/** What the system says of a file. @throws UsageError if there is none, or for a folder, whose files are read one by one. */
+export async function statOfFile(path: string): Promise<Stats> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw readError(path, error);
+  });
+  if (found.isDirectory()) throw new UsageError(`${path} is a folder`, 'Give one of its files.');
+  return found;
 }
 
 /** Reads a whole file as text. @throws UsageError if it cannot be read. */

@@ -4,7 +4,6 @@
  */
 
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type { Recipe } from '../../src/families/composers.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { MAX_RUN_GROUP, MAX_RUN_IMPORT_LINE_BYTES } from '../../src/limits.ts';
@@ -14,11 +13,12 @@ import type { LedgerRow } from '../../src/runs/row.ts';
 import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../src/runs/run-file.ts';
 import type { ReplayRequest } from '../../src/wire/replay.ts';
 import { RunError, UsageError } from './exit.ts';
-import { readError } from './input.ts';
+import { readError, statOfFile } from './input.ts';
 import { readLines } from './lines.ts';
 
 /** The id of the run, if the first line is that of an exported run; `null` = the file holds something else. */
 export async function runOfFile(path: string): Promise<string | null> {
+  await statOfFile(path);
   const stream = createReadStream(path);
   try {
     for await (const { content } of readLines(stream, MAX_RUN_IMPORT_LINE_BYTES)) {
@@ -139,8 +139,5 @@ function readLine(text: string, number: number): RunFileLine {
 
 /** @throws UsageError unless the path is a regular file: it is read twice, which a pipe cannot. */
 async function requireFile(path: string): Promise<void> {
-  const found = await stat(path).catch((error: unknown) => {
-    throw readError(path, error);
-  });
-  if (!found.isFile()) throw new UsageError(`${path} is not a regular file`);
+  if (!(await statOfFile(path)).isFile()) throw new UsageError(`${path} is not a regular file`);
 }

@@ -152,6 +152,7 @@ test('a promptfoo result is scored row by row; rows without criteria are paid fo
 
 test.each([
   [['view', 'test'], 2, 'test is a folder'],
+  [['runs', 'report', '--file', 'test', '--markdown'], 2, 'test is a folder'],
   [['view', 'dashboard/index.html'], 2, 'dashboard/index.html is a page, not data'],
   [['view', 'examples/rollouts.jsonl', '--rows', 'examples/rollouts.jsonl'], 2, '--rows goes with the results'],
   [['runs', 'report', '--file', 'examples/rollouts.jsonl', '--markdown'], 2, 'is no exported run'],

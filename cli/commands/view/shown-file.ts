@@ -1,18 +1,17 @@
 /** What `citeward view` shows of a file: a run as it was exported, the results of a batch, or rows, which it scores. */
 import { createReadStream, openAsBlob } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { createClient } from '../../../clients/typescript/client.ts';
 import { isJsonObject } from '../../../src/json.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
 import { ADDED_CRITERION, citationsOnly } from '../../../src/wire/rows/citations-only.ts';
-import { groupPlaces } from '../../../src/wire/rows/group-places.ts';
-import { isBatchResult } from '../../../src/wire/rows/tool-files.ts';
+import { groupPlaces, runNameOf } from '../../../src/wire/rows/group-places.ts';
+import { isBatchResult, isModelBatchResult } from '../../../src/wire/rows/tool-files.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { checkRecipe } from '../../shared/check-recipe.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { type Input, readError } from '../../shared/input.ts';
+import { type Input, statOfFile } from '../../shared/input.ts';
 import { readLines } from '../../shared/lines.ts';
 import { countOf, countText } from '../../shared/number-text.ts';
 import { Progress } from '../../shared/progress.ts';
@@ -41,7 +40,7 @@ export type ShownFile = {
 export async function shownFile(flags: Flags, judgeNotices: readonly string[], screen: Screen): Promise<ShownFile> {
   const [path] = flags.positionals;
   if (path === undefined || path === '-') return rowsFile(flags, judgeNotices, screen);
-  await requireFile(path);
+  await statOfFile(path);
   const run = await runOfFile(path);
   const isBatch = run === null && (await holdsBatchResults(path));
   if (flags.text('rows') !== null && !isBatch) {
@@ -66,22 +65,18 @@ function runFile(path: string, run: string, screen: Screen): ShownFile {
   };
 }
 
-/** @throws UsageError for a folder, whose files are shown one by one. */
-async function requireFile(path: string): Promise<void> {
-  const found = await stat(path).catch((error: unknown) => {
-    throw readError(path, error);
-  });
-  if (found.isDirectory()) throw new UsageError(`${path} is a folder`, 'Give one of its files.');
-}
-
 async function holdsBatchResults(path: string): Promise<boolean> {
   const stream = createReadStream(path);
+  let holdsResults = false;
   try {
     for await (const { content } of readLines(stream, MAX_RESULT_LINE_BYTES)) {
       const read = lineFields(content);
-      return read.ok && isBatchResult(read.value);
+      if (!read.ok || isModelBatchResult(read.value) || !isBatchResult(read.value)) return false;
+      // A line of a request that failed may be of any batch.
+      if (read.value['response'] !== null) return true;
+      holdsResults = true;
     }
-    return false;
+    return holdsResults;
   } finally {
     stream.destroy();
   }
@@ -124,7 +119,7 @@ async function rowsFile(flags: Flags, judgeNotices: readonly string[], screen: S
     onLeftOut: (records) => screen.message(`${countOf(records, 'record')} without an answer left out.`, 'dim'),
   });
   await checkRecipe(scoring);
-  const id = runIdOf(input.name);
+  const id = runIdSchema.safeParse(runNameOf(basename(input.name))).data ?? 'view';
   const placeOf = groupPlaces();
   const asksForRecipe = scoringFieldsSet(scoring).has('recipe');
   return {
@@ -185,12 +180,4 @@ function stepOf({ run }: Fields): number {
 /** Whether a row says where it belongs in its step; a completion of TRL says only which step that is. */
 function hasPlace({ run }: Fields): boolean {
   return isJsonObject(run) && run['group'] !== undefined;
-}
-
-/** A name of a run like that of the file: `results.jsonl` is `results`. */
-function runIdOf(file: string): string {
-  const name = basename(file)
-    .replace(/\..*$/u, '')
-    .replaceAll(/[^A-Za-z0-9_-]+/gu, '-');
-  return runIdSchema.safeParse(name).data ?? 'view';
 }

@@ -8,16 +8,14 @@ import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
 import { parsedJson } from '../../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import {
-  ANSWERS,
-  bestPreset,
   type ColumnMap,
+  columnsOfPreset,
   fieldsOf,
   isPreset,
   type MapPreset,
   mapped,
-  PRESET_COLUMNS,
-  presetColumns,
   presetMap,
+  proposedMap,
 } from '../../../src/wire/rows/columns.ts';
 import { RunError, UsageError } from '../exit.ts';
 import { readTextFile } from '../input.ts';
@@ -63,12 +61,11 @@ export async function* rowLines(
   areAnswers: boolean,
 ): AsyncGenerator<Uint8Array> {
   let isFirst = true;
-  let map: ColumnMap | null = null;
   for await (const record of records) {
     if (isFirst && given === null && areAnswers) proposeMap(record);
-    if (isFirst && given !== null) map = mapOf(record, given);
+    const fields = given === null ? record : mappedRecord(record, given, isFirst);
     isFirst = false;
-    yield encoder.encode(`${JSON.stringify(fieldsOf(map === null ? record : mapped(record, map)))}\n`);
+    yield encoder.encode(`${JSON.stringify(fieldsOf(fields))}\n`);
   }
 }
 
@@ -82,40 +79,35 @@ export async function* mappedLines(
     return;
   }
   let isFirst = true;
-  let map: ColumnMap = new Map();
   for await (const { number, content } of readLines(chunks, MAX_BODY_BYTES)) {
     if (!content.ok) throw new RunError(`line ${number}: ${content.error === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
     const read = lineFields(content);
-    if (isFirst && read.ok) map = mapOf(read.value, given);
+    const row = read.ok ? JSON.stringify(fieldsOf(mappedRecord(read.value, given, isFirst))) : content.value;
     if (read.ok) isFirst = false;
-    yield encoder.encode(`${read.ok ? JSON.stringify(fieldsOf(mapped(read.value, map))) : content.value}\n`);
+    yield encoder.encode(`${row}\n`);
   }
 }
 
-/** The column of each field. @throws UsageError if the record lacks the columns that the map names. */
-function mapOf(record: Fields, given: RowMap): ColumnMap {
+/** The fields of a record, by its own columns. @throws UsageError if the first one lacks the columns of the map. */
+function mappedRecord(record: Fields, given: RowMap, isFirst: boolean): Fields {
   if (typeof given !== 'string') {
-    checkColumns(record, given);
-    return given;
+    if (isFirst) checkColumns(record, given);
+    return mapped(record, given);
   }
   const found = presetMap(record, given);
-  if (found !== null) return found;
+  if (found !== null) return mapped(record, found);
+  if (!isFirst) return record;
   throw new UsageError(
     `--map ${given}: the file has none of its columns`,
-    `They are ${PRESET_COLUMNS[given].join(', ')}.`,
+    `They are ${columnsOfPreset(given).join(', ')}.`,
   );
 }
 
 /** @throws UsageError with the `--map` to add, if no column is named like an answer and one is known as its name. */
 function proposeMap(record: Fields): void {
-  if (ANSWERS.some((name) => Object.hasOwn(record, name))) return;
-  const preset = bestPreset(record);
-  if (preset === null) return;
-  const best = presetColumns(record, preset);
-  throw new UsageError(
-    `the columns ${Object.keys(record).join(', ')} are no answer of a row`,
-    `Add --map '${JSON.stringify(Object.fromEntries(best))}'.`,
-  );
+  const map = proposedMap(record);
+  if (map === null) return;
+  throw new UsageError(`the columns ${Object.keys(record).join(', ')} are no answer of a row`, `Add --map '${map}'.`);
 }
 
 /** Does so for the first line of JSON lines, if `head` holds the whole of it. @throws UsageError */

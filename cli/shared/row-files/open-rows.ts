@@ -5,8 +5,9 @@
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { csvLayout, hasHeaderOfRows } from '../../../src/wire/rows/csv-header.ts';
-import { isToolDocument, unreadableBytes, utf16Of } from '../../../src/wire/rows/tool-files.ts';
+import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
+import { isZip, type RowFormat, rowFormatOf } from '../../../src/wire/rows/row-format.ts';
+import { ARCHIVE_WITHOUT_ROWS, isToolDocument, unreadableBytes, utf16Of } from '../../../src/wire/rows/tool-files.ts';
 import { RunError, UsageError } from '../exit.ts';
 import type { FlagDescription, Flags } from '../flags.ts';
 import { type Input, messageOf, openInput } from '../input.ts';
@@ -57,14 +58,11 @@ export async function openRowFile(
   const isRead = map === null ? tools : null;
   const unreadable = unreadableBytes(text);
   if (unreadable !== null) throw new UsageError(`${input.name} ${unreadable.problem}`, unreadable.hint);
-  if (text.startsWith(ZIP_MAGIC) && isRead === null) {
-    throw new UsageError(
-      `${input.name}: a zip file, such as an Excel workbook, has no rows`,
-      'Save a workbook as "CSV UTF-8"; unpack another archive.',
-    );
+  if (isZip(text) && isRead === null) {
+    throw new UsageError(`${input.name} ${ARCHIVE_WITHOUT_ROWS.problem}`, ARCHIVE_WITHOUT_ROWS.hint);
   }
   if (isRead !== null) return openToolRows({ ...input, chunks }, text, isRead);
-  const format = formatOf(text, input.name);
+  const format = rowFormatOf(text, input.name);
   if (format === 'jsonl' && map === null) {
     if (areAnswers) proposeMapOfLine(text);
     return { ...input, chunks };
@@ -78,24 +76,23 @@ export async function openRowFile(
   };
 }
 
-/** The rows of a file whose tool its first record tells. @throws UsageError for a file that holds no rows. */
+/** The rows of a file whose tool its records tell. @throws UsageError for a file that holds no rows. */
 async function openToolRows(input: Input, head: string, tools: ToolReading): Promise<Input> {
-  const { documentRecords, inspectSamples, toolLines, toolRowLines } = await import('./tool-records.ts');
+  const { archiveRows, documentRows, lineRows, recordRows } = await import('./tool-records.ts');
   const { name, chunks } = input;
   const rows = { name, unit: 'row', path: null, bytes: null } as const;
-  if (head.startsWith(ZIP_MAGIC))
-    return { ...rows, chunks: toolRowLines(inspectSamples(input.path, name), tools, name) };
-  if (isToolDocument(head)) return { ...rows, chunks: toolRowLines(documentRecords(chunks, name), tools, name) };
-  const format = formatOf(head, name);
+  if (isZip(head)) return { ...rows, chunks: archiveRows(input.path, name, tools) };
+  if (isToolDocument(head)) return { ...rows, chunks: documentRows(chunks, name, tools) };
+  const format = rowFormatOf(head, name);
   switch (format) {
     case 'jsonl':
-      return { name, unit: 'line', path: null, bytes: input.bytes, chunks: toolLines(chunks, tools, name) };
+      return { name, unit: 'line', path: null, bytes: input.bytes, chunks: lineRows(chunks, name, tools) };
     case 'json':
-      return { ...rows, chunks: toolLines(jsonValueLines(chunks), tools, name) };
+      return { ...rows, chunks: lineRows(jsonValueLines(chunks), name, tools) };
     case 'csv':
     case 'tsv':
     case 'parquet':
-      return { ...rows, chunks: toolRowLines(await recordsOf(format, input, head), tools, name) };
+      return { ...rows, chunks: recordRows(await recordsOf(format, input, head), name, tools) };
   }
 }
 
@@ -172,25 +169,6 @@ async function recordsOf(
   if (format === 'parquet') return (await import('./parquet.ts')).parquetRecords(input);
   const { csvRecords } = await import('./csv.ts');
   return csvRecords(input, format === 'csv' ? csvLayout(head) : { delimiter: '\t', headerLine: 1 });
-}
-
-type RowFormat = 'jsonl' | 'json' | 'csv' | 'tsv' | 'parquet';
-
-/** The first bytes of a Parquet file, and of a zip file. */
-const PARQUET_MAGIC = 'PAR1';
-const ZIP_MAGIC = 'PK\u0003\u0004';
-
-/**
- * A JSON array begins with a bracket, and a printed object with a brace alone on its line; CSV, whatever its name, has
- * a header with fields of rows. Any other text is read line by line, so that a broken line is the problem of that line
- * only.
- */
-function formatOf(head: string, name: string): RowFormat {
-  if (head.startsWith(PARQUET_MAGIC)) return 'parquet';
-  if (/\.csv$/i.test(name)) return 'csv';
-  if (/\.tsv$/i.test(name)) return 'tsv';
-  if (hasHeaderOfRows(head)) return 'csv';
-  return /^\uFEFF?\s*(\[|\{[ \t]*\r?(\n|$))/.test(head) ? 'json' : 'jsonl';
 }
 
 /** As much of the first chunks as the format and the header of a CSV file are read from, in bytes. */

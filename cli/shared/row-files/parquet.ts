@@ -3,7 +3,7 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { isJsonObject } from '../../../src/json.ts';
-import { jsonOf } from '../../../src/wire/rows/columns.ts';
+import { recordOf } from '../../../src/wire/rows/columns.ts';
 import { RunError, UsageError } from '../exit.ts';
 import type { Input } from '../input.ts';
 import type { Fields } from '../rows.ts';
@@ -23,10 +23,7 @@ export async function* parquetRecords({ path, name }: Input): AsyncGenerator<Fie
     const rows: readonly unknown[] = await readable(name, () =>
       parquetReadObjects({ file, metadata, compressors, rowStart, rowEnd }),
     );
-    for (const row of rows) {
-      const record = jsonOf(row);
-      if (isJsonObject(record)) yield record;
-    }
+    for (const row of rows) if (isJsonObject(row)) yield recordOf(row);
     rowStart = rowEnd;
   }
 }

@@ -2,16 +2,10 @@
 import { openAsBlob } from 'node:fs';
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import { entryText, zipEntries } from '../../../lib/zip-archive.ts';
+import { inspectSamples } from '../../../lib/inspect-log.ts';
 import { isJsonObject, parsedJson } from '../../../src/json.ts';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
-import { fieldsOf } from '../../../src/wire/rows/columns.ts';
-import {
-  type RecordReading,
-  readingOf,
-  recordsOfDocument,
-  type Unreadable,
-} from '../../../src/wire/rows/tool-files.ts';
+import { type BatchResults, RowReader, recordsOfDocument, type Unreadable } from '../../../src/wire/rows/tool-files.ts';
 import { RunError, UsageError } from '../exit.ts';
 import { readLines } from '../lines.ts';
 import { type Fields, lineFields } from '../rows.ts';
@@ -26,102 +20,110 @@ export type ToolReading = {
   readonly onLeftOut: (records: number) => void;
 };
 
-/** Writes the rows of records as JSON lines. @throws UsageError if the first record says that they are no answers. */
-export async function* toolRowLines(
-  records: AsyncIterable<Fields>,
-  { onTool, onLeftOut }: ToolReading,
+/** A record of a file. */
+type Item = {
+  /** `null` = the line is no JSON object. */
+  readonly record: Fields | null;
+  /** The line of the record; `null` = it was in no line. */
+  readonly line: string | null;
+};
+
+/**
+ * Writes the rows of records as JSON lines. Lines of rows, and those that are no JSON objects, stay as they are: their
+ * reader says what is wrong. @throws UsageError if a record says that the file holds no answers.
+ */
+async function* rowLines(
+  items: AsyncIterable<Item>,
+  reader: RowReader,
   name: string,
+  { onTool, onLeftOut }: ToolReading,
 ): AsyncGenerator<Uint8Array> {
-  let reading: Extract<RecordReading, { kind: 'rows' }> | null = null;
-  let leftOut = 0;
-  for await (const record of records) {
-    if (reading === null) {
-      reading = rowsReading(record, name);
-      if (reading.tool !== null) onTool(reading.tool);
+  let tool: string | null = null;
+  for await (const { record, line } of items) {
+    const read = record === null ? null : reader.read(record);
+    if (read !== null && !read.ok) throw refused(name, read.error);
+    if (tool === null && reader.tool !== null) {
+      tool = reader.tool;
+      onTool(tool);
     }
-    const rows = reading.tool === null ? [fieldsOf(record)] : reading.rowsOf(record);
-    if (rows.length === 0) leftOut++;
-    for (const row of rows) yield encoder.encode(`${JSON.stringify(row)}\n`);
+    const isAsItIs = line !== null && (read === null || reader.tool === null);
+    if (isAsItIs) yield encoder.encode(`${line}\n`);
+    else for (const row of read?.value ?? []) yield encoder.encode(`${JSON.stringify(row)}\n`);
   }
-  if (leftOut > 0) onLeftOut(leftOut);
+  if (reader.leftOut > 0) onLeftOut(reader.leftOut);
 }
 
-/** The same for JSON lines. Lines of rows, and those that are no JSON objects, stay as they are. */
-export async function* toolLines(
-  chunks: AsyncIterable<Uint8Array>,
-  { onTool, onLeftOut }: ToolReading,
+function refused(name: string, refusal: Unreadable | BatchResults): UsageError {
+  return refusal.kind === 'batch_results'
+    ? new UsageError(`${name} holds the results of a batch, not answers`, 'Give the rows that were scored.')
+    : new UsageError(`${name} ${refusal.problem}`, refusal.hint);
+}
+
+/** The rows of CSV and Parquet. */
+export function recordRows(
+  records: AsyncIterable<Fields>,
   name: string,
+  tools: ToolReading,
 ): AsyncGenerator<Uint8Array> {
-  let reading: Extract<RecordReading, { kind: 'rows' }> | null = null;
-  let leftOut = 0;
+  return rowLines(itemsOf(records), new RowReader({ tool: null, areCells: true }), name, tools);
+}
+
+async function* itemsOf(records: AsyncIterable<Fields>): AsyncGenerator<Item> {
+  for await (const record of records) yield { record, line: null };
+}
+
+/** The rows of JSON lines. @throws RunError at a line that is too long or not UTF-8. */
+export function lineRows(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  tools: ToolReading,
+): AsyncGenerator<Uint8Array> {
+  return rowLines(lineItems(chunks), new RowReader({ tool: null, areCells: false }), name, tools);
+}
+
+async function* lineItems(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Item> {
   for await (const { number, content } of readLines(chunks, MAX_BODY_BYTES)) {
     if (!content.ok) throw new RunError(`line ${number}: ${content.error === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
     const read = lineFields(content);
-    if (read.ok && reading === null) {
-      reading = rowsReading(read.value, name);
-      if (reading.tool !== null) onTool(reading.tool);
-    }
-    if (!read.ok || reading === null || reading.tool === null) {
-      yield encoder.encode(`${content.value}\n`);
-      continue;
-    }
-    const rows = reading.rowsOf(read.value);
-    if (rows.length === 0) leftOut++;
-    for (const row of rows) yield encoder.encode(`${JSON.stringify(row)}\n`);
-  }
-  if (leftOut > 0) onLeftOut(leftOut);
-}
-
-function rowsReading(first: Fields, name: string): Extract<RecordReading, { kind: 'rows' }> {
-  const reading = readingOf(first);
-  switch (reading.kind) {
-    case 'rows':
-      return reading;
-    case 'batch_results':
-      throw new UsageError(`${name} holds the results of a batch, not answers`, 'Give the rows that were scored.');
-    case 'unreadable':
-      throw refused(name, reading);
+    yield { record: read.ok ? read.value : null, line: content.value };
   }
 }
 
-function refused(name: string, { problem, hint }: Unreadable): UsageError {
-  return new UsageError(`${name} ${problem}`, hint);
-}
-
-/** The records of a whole JSON document. @throws UsageError if it is of no known tool. */
-export async function* documentRecords(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Fields> {
+/** The rows of a whole JSON document. @throws UsageError if it is of no known tool. */
+export async function* documentRows(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  tools: ToolReading,
+): AsyncGenerator<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const chunk of chunks) parts.push(chunk);
-  const document = parsedJson(Buffer.concat(parts).toString('utf8'));
+  const document = parsedJson(
+    Buffer.concat(parts)
+      .toString('utf8')
+      .replace(/^\uFEFF/u, ''),
+  );
   if (!isJsonObject(document)) throw new UsageError(`${name} is no complete JSON`, 'Write the file again.');
-  const records = recordsOfDocument(document);
-  if (records === null) throw new UsageError(`${name} is a JSON document without samples or results`);
-  if ('kind' in records) throw refused(name, records);
-  yield* records;
+  const read = recordsOfDocument(document);
+  if (read.kind === 'unreadable') throw refused(name, read);
+  async function* items({ records }: typeof read & { readonly kind: 'records' }): AsyncGenerator<Item> {
+    for (const record of records) yield { record, line: null };
+  }
+  yield* rowLines(items(read), new RowReader({ tool: read.tool, areCells: false }), name, tools);
 }
 
 const unpackZstandard = promisify(zstdDecompress);
 
-/** The samples of an inspect log (.eval), one in memory at a time. @throws UsageError if the file is another archive. */
-export async function* inspectSamples(path: string | null, name: string): AsyncGenerator<Fields> {
+/** The rows of an inspect log (.eval). @throws UsageError if the file is another archive, or a sample is broken. */
+export function archiveRows(path: string | null, name: string, tools: ToolReading): AsyncGenerator<Uint8Array> {
+  return rowLines(sampleItems(path, name), new RowReader({ tool: null, areCells: false }), name, tools);
+}
+
+async function* sampleItems(path: string | null, name: string): AsyncGenerator<Item> {
   if (path === null) throw new UsageError(`${name}: an archive cannot be read from a pipe`, 'Give the file.');
-  const archive = await openAsBlob(path);
-  const entries = await zipEntries(archive);
-  if (entries?.some((entry) => entry.name === 'header.json' || entry.name.startsWith('_journal/')) !== true) {
-    throw new UsageError(`${name}: a zip file, such as an Excel workbook, has no rows`, 'Save it as "CSV UTF-8".');
-  }
-  const samples = entries.filter((entry) => entry.name.startsWith('samples/'));
-  if (samples.length === 0) {
-    throw new UsageError(`${name} is an inspect log without samples`, 'Run inspect without --no-log-samples.');
-  }
-  for (const entry of samples) {
-    const text = await entryText(archive, entry, async (packed) =>
-      (await unpackZstandard(Buffer.from(await packed.arrayBuffer()))).toString('utf8'),
-    ).catch(() => null);
-    const sample = text === null ? null : parsedJson(text);
-    if (!isJsonObject(sample)) {
-      throw new RunError(`${name}: ${entry.name} cannot be read`, 'Convert the log: inspect log convert --to json.');
-    }
-    yield sample;
+  const unpack = async (packed: Blob): Promise<string> =>
+    (await unpackZstandard(Buffer.from(await packed.arrayBuffer()))).toString('utf8');
+  for await (const sample of inspectSamples(await openAsBlob(path), unpack)) {
+    if (!sample.ok) throw refused(name, sample.error);
+    yield { record: sample.value, line: null };
   }
 }

@@ -23,13 +23,10 @@ export type ResultFigures = {
 
 const WORST_SHOWN = 10;
 
-/** A line of an output file, as far as this page reads it. The Worker wrote it. */
-type OutputLine = {
-  readonly custom_id: string;
-  readonly response: {
-    readonly body: (ScoreResponse | { readonly reward?: undefined }) & { readonly members?: readonly ScoreResponse[] };
-  } | null;
-};
+/** Whether a body is a reply of the scorer, as far as this page reads it: a file of this machine may hold anything. */
+function isReport(body: unknown): body is ScoreResponse {
+  return isJsonObject(body) && (typeof body['reward'] === 'number' || body['reward'] === null);
+}
 
 /** Opens a file of the Worker or of this machine. @throws DOMException (AbortError) when `signal` aborts. */
 export type OpenFile = (signal: AbortSignal) => Promise<Reply<ReadableStream<Uint8Array<ArrayBuffer>>>>;
@@ -41,10 +38,17 @@ export async function loadResults(open: OpenFile, signal: AbortSignal): Promise<
   const rewards: number[] = [];
   const unscored = new Map<string, number>();
   let worst: ScoredResult[] = [];
-  const add = (custom_id: string, member: number | null, report: ScoreResponse): void => {
+  const addUnscored = (reason: string): void => {
+    unscored.set(reason, (unscored.get(reason) ?? 0) + 1);
+  };
+  const add = (custom_id: string, member: number | null, report: unknown): void => {
+    if (!isReport(report)) {
+      addUnscored('unknown');
+      return;
+    }
     const { reward, reason } = report;
     if (reward === null) {
-      unscored.set(reason ?? 'unknown', (unscored.get(reason ?? 'unknown') ?? 0) + 1);
+      addUnscored(reason ?? 'unknown');
       return;
     }
     rewards.push(reward);
@@ -54,15 +58,18 @@ export async function loadResults(open: OpenFile, signal: AbortSignal): Promise<
     worst.splice(WORST_SHOWN);
   };
   for await (const line of textLines(file.value)) {
-    const { custom_id, response }: OutputLine = JSON.parse(line);
+    const value = parsedJson(line);
+    const response = isJsonObject(value) ? value['response'] : null;
+    const body = isJsonObject(response) ? response['body'] : null;
     // A file with the errors among the results has lines without a response.
-    if (response === null) {
-      unscored.set('unknown', (unscored.get('unknown') ?? 0) + 1);
+    if (!isJsonObject(value) || !isJsonObject(body)) {
+      addUnscored('unknown');
       continue;
     }
-    const { body } = response;
-    if (body.members !== undefined) for (const [n, member] of body.members.entries()) add(custom_id, n, member);
-    else if (body.reward !== undefined) add(custom_id, null, body);
+    const custom_id = String(value['custom_id']);
+    const members: unknown = body['members'];
+    if (Array.isArray(members)) for (const [n, member] of members.entries()) add(custom_id, n, member);
+    else if (body['reward'] !== undefined) add(custom_id, null, body);
   }
   return { ...file, value: { rewards, unscored, worst } };
 }

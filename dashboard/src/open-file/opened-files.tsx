@@ -3,6 +3,7 @@ import '../recipe/zod-without-eval.ts';
 import '../styles/open-file.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ADDED_CRITERION, citationsOnly } from '../../../src/wire/rows/citations-only.ts';
+import { runNameOf } from '../../../src/wire/rows/group-places.ts';
 import { type ResultFile, ResultsCard } from '../batches/results-card.tsx';
 import { countText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
@@ -49,6 +50,8 @@ function Shown({ read }: { read: readonly Read[] }) {
   }
   const [first, ...more] = read;
   if (first === undefined) return null;
+  const refused = read.find(({ opened }) => opened.kind === 'refused');
+  if (refused?.opened.kind === 'refused') return <Refused name={refused.file.name} {...refused.opened} />;
   const { file, opened } = first;
   if (more.length > 0)
     return (
@@ -59,8 +62,6 @@ function Shown({ read }: { read: readonly Read[] }) {
       />
     );
   switch (opened.kind) {
-    case 'refused':
-      return <Refused name={file.name} problem={opened.problem} hint={opened.hint} />;
     case 'run':
       return (
         <p>
@@ -71,6 +72,7 @@ function Shown({ read }: { read: readonly Read[] }) {
     case 'rows':
       return <Rows file={file} rows={opened.rows} tool={opened.tool} leftOut={opened.leftOut} />;
     case 'batch_results':
+    case 'refused':
       return null;
   }
 }
@@ -109,6 +111,8 @@ function Rows({ file, rows, tool, leftOut }: RowsProps) {
   const [run, setRun] = useState<string | null>(null);
   const [scored, setScored] = useState<ScoredRows | null>(null);
   const asking = useRef<AbortController | null>(null);
+  // Closing the card, or opening another file, ends the scoring.
+  useEffect(() => () => asking.current?.abort(), []);
   const withoutCriteria = useMemo(() => rows.filter((row) => citationsOnly(row) !== null).length, [rows]);
   const ended = scored !== null && scored.done + scored.refused >= rows.length;
   const score = async (): Promise<void> => {
@@ -181,10 +185,7 @@ function answersHref(run: string, steps: ReadonlySet<number>): string {
 
 /** A name like that of the file, and the time, so that a file opened twice is two runs: `results-0730-140512`. */
 function runIdOf(name: string, at: Date): string {
-  const base = name
-    .replace(/\..*$/u, '')
-    .replaceAll(/[^A-Za-z0-9_-]+/gu, '-')
-    .slice(0, 40);
+  const base = runNameOf(name).slice(0, 40);
   const time = at.toISOString().replaceAll(/\D/gu, '');
   return `${base === '' ? 'file' : base}-${time.slice(4, 8)}-${time.slice(8, 14)}`;
 }

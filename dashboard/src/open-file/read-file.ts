@@ -2,15 +2,16 @@
  * Reads a file that a person opens: rows, the file of a tool, a run's export, the results of a batch. It stays in the
  * browser until its rows are scored.
  */
-import { entryText, zipEntries } from '../../../lib/zip-archive.ts';
+import { inspectSamples } from '../../../lib/inspect-log.ts';
 import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
-import { fieldsOf, jsonOf } from '../../../src/wire/rows/columns.ts';
+import { recordOf } from '../../../src/wire/rows/columns.ts';
 import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
+import { isZip, rowFormatOf } from '../../../src/wire/rows/row-format.ts';
 import {
+  isModelBatchResult,
   isToolDocument,
-  type RecordReading,
-  readingOf,
+  RowReader,
   recordsOfDocument,
   unreadableBytes,
   utf16Of,
@@ -37,43 +38,63 @@ export const MAX_ROWS = 10_000;
 const HEAD_BYTES = 4096;
 const FROM_TERMINAL = 'Open it from a terminal: npx citeward view FILE.';
 
+/** Reads a file; whatever cannot be read is refused, never thrown. */
 export async function readOpenedFile(given: File): Promise<OpenedFile> {
-  if (given.size === 0) return refused('is empty', 'Choose another file.');
-  if (given.size > MAX_FILE_BYTES) return refused('is larger than 256 MB', FROM_TERMINAL);
-  const file = await unzipped(given);
-  if (file === null) return refused('is no complete gzip file', 'Write the file again.');
+  try {
+    if (given.size === 0) return refused('is empty', 'Choose another file.');
+    if (given.size > MAX_FILE_BYTES) return refused('is larger than 256 MB', FROM_TERMINAL);
+    const file = await unzipped(given);
+    if ('kind' in file) return file;
+    const opened = await readPlainFile(file);
+    const isShownFromDisk = opened.kind === 'run' || opened.kind === 'batch_results';
+    return isShownFromDisk && file !== given ? refused('is compressed', 'Unpack it first: gunzip FILE') : opened;
+  } catch (error) {
+    // The message may quote the file, which is untrusted.
+    return refused(`cannot be read (${error instanceof Error ? error.name : 'an error'})`, FROM_TERMINAL);
+  }
+}
+
+async function readPlainFile(file: File): Promise<OpenedFile> {
   const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const encoding = utf16Of(bytes) ?? 'utf-8';
   const head = new TextDecoder(encoding).decode(bytes);
   const unreadable = unreadableBytes(head);
   if (unreadable !== null) return refused(unreadable.problem, unreadable.hint);
-  if (head.startsWith('PK')) return inspectLog(file);
-  if (head.startsWith('PAR1')) return rowsOfRecords(await parquetRecords(file));
+  if (isZip(head)) return rowsOfRecords(await logRecords(file), RECORDS);
+  const format = rowFormatOf(head, file.name);
+  if (format === 'parquet') return rowsOfRecords(await parquetRecords(file), CELLS);
   const text = decoded(await file.arrayBuffer(), encoding);
   if (text === null) return refused('is not UTF-8', 'Save it as UTF-8, from a spreadsheet as "CSV UTF-8".');
-  if (/\.[ct]sv$/iu.test(file.name)) return rowsOfRecords(await csvRecords(text, file.name));
-  if (isToolDocument(text.slice(0, HEAD_BYTES))) return documentRows(text);
+  if (isToolDocument(head)) return documentRows(text);
+  if (format === 'csv' || format === 'tsv') return rowsOfRecords(await csvRecords(text, format), CELLS);
   if (readRunLine(text.slice(0, text.indexOf('\n'))).ok) return { kind: 'run' };
-  return rowsOfRecords(jsonRecords(text));
+  return rowsOfRecords(format === 'json' ? jsonRecords(text) : lineRecords(text), RECORDS);
 }
 
-function refused(problem: string, hint: string): OpenedFile {
+const RECORDS = { tool: null, areCells: false } as const;
+const CELLS = { tool: null, areCells: true } as const;
+
+type Refused = Extract<OpenedFile, { kind: 'refused' }>;
+
+function refused(problem: string, hint: string): Refused {
   return { kind: 'refused', problem, hint };
 }
 
-/** The file, decompressed if it is a gzip file; `null` = its data is broken. */
-async function unzipped(file: File): Promise<File | null> {
+/** The file, decompressed if it is a gzip file. */
+async function unzipped(file: File): Promise<File | Refused> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   if (first !== 0x1f || second !== 0x8b) return file;
   try {
     const content = await new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).blob();
+    if (content.size > MAX_FILE_BYTES) return refused('is larger than 256 MB when it is unpacked', FROM_TERMINAL);
     return new File([content], file.name.replace(/\.gz$/iu, ''));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return null;
+    return refused('is no complete gzip file', 'Write the file again.');
   }
 }
 
+/** The text without its byte order mark; `null` = it is not in this encoding. */
 function decoded(bytes: ArrayBuffer, encoding: string): string | null {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
@@ -83,25 +104,24 @@ function decoded(bytes: ArrayBuffer, encoding: string): string | null {
   }
 }
 
-type Records = readonly JsonObject[] | Extract<OpenedFile, { kind: 'refused' }>;
+type Records = readonly JsonObject[] | Refused;
 
+/** An array of rows, or one row that is printed over several lines. */
 function jsonRecords(text: string): Records {
-  const whole = /^\uFEFF?\s*(?:\[|\{[ \t]*\r?\n)/u.test(text) ? parsedJson(text) : undefined;
-  if (Array.isArray(whole)) return whole.filter(isJsonObject);
-  if (isJsonObject(whole)) return [whole];
+  const whole = parsedJson(text);
+  if (whole === undefined) return refused('is no single JSON value', 'Rows are an array, or one JSON object a line.');
+  const values: readonly unknown[] = Array.isArray(whole) ? whole : [whole];
+  const wrong = values.findIndex((value) => !isJsonObject(value));
+  return wrong === -1 ? values.filter(isJsonObject) : refused(`has no JSON object as row ${wrong + 1}`, FROM_TERMINAL);
+}
+
+function lineRecords(text: string): Records {
   const records: JsonObject[] = [];
-  for (const [n, line] of text
-    .replace(/^\uFEFF/u, '')
-    .split('\n')
-    .entries()) {
+  for (const [n, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const value = parsedJson(line);
     if (!isJsonObject(value)) {
-      return {
-        kind: 'refused',
-        problem: `has no JSON object on line ${n + 1}`,
-        hint: 'Rows are one JSON object a line.',
-      };
+      return refused(`has no JSON object on line ${n + 1}`, 'Rows are one JSON object a line.');
     }
     records.push(value);
   }
@@ -110,26 +130,19 @@ function jsonRecords(text: string): Records {
 
 function documentRows(text: string): OpenedFile {
   const document = parsedJson(text);
-  const records = isJsonObject(document) ? recordsOfDocument(document) : null;
-  if (records === null) return refused('is no complete JSON', 'Write the file again.');
-  return 'kind' in records ? refused(records.problem, records.hint) : rowsOfRecords(records);
+  if (!isJsonObject(document)) return refused('is no complete JSON', 'Write the file again.');
+  const read = recordsOfDocument(document);
+  if (read.kind === 'unreadable') return refused(read.problem, read.hint);
+  return rowsOfRecords(read.records, { tool: read.tool, areCells: false });
 }
 
-async function inspectLog(file: File): Promise<OpenedFile> {
-  const entries = (await zipEntries(file)) ?? [];
-  const samples = entries.filter(({ name }) => name.startsWith('samples/'));
-  if (!entries.some(({ name }) => name === 'header.json' || name.startsWith('_journal/'))) {
-    return refused('is a zip file, such as an Excel workbook, without rows', 'Save it as "CSV UTF-8".');
-  }
+async function logRecords(file: File): Promise<Records> {
   const records: JsonObject[] = [];
-  for (const entry of samples) {
-    const text = await entryText(file, entry, null);
-    // Newer logs are packed with Zstandard, which browsers do not unpack.
-    if (text === null) return refused('is packed in a way that browsers do not unpack', FROM_TERMINAL);
-    const sample = parsedJson(text);
-    if (isJsonObject(sample)) records.push(sample);
+  for await (const sample of inspectSamples(file, null)) {
+    if (!sample.ok) return refused(sample.error.problem, sample.error.hint);
+    records.push(sample.value);
   }
-  return rowsOfRecords(records);
+  return records;
 }
 
 async function parquetRecords(file: File): Promise<Records> {
@@ -137,42 +150,43 @@ async function parquetRecords(file: File): Promise<Records> {
   const buffer = { byteLength: file.size, slice: (from: number, to?: number) => file.slice(from, to).arrayBuffer() };
   try {
     const rows: readonly unknown[] = await parquetReadObjects({ file: buffer });
-    return rows.map(jsonOf).filter(isJsonObject);
+    return rows.filter(isJsonObject).map(recordOf);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return { kind: 'refused', problem: 'is Parquet that this page cannot unpack', hint: FROM_TERMINAL };
+    return refused('is Parquet that this page cannot unpack', FROM_TERMINAL);
   }
 }
 
-async function csvRecords(text: string, name: string): Promise<Records> {
+async function csvRecords(text: string, format: 'csv' | 'tsv'): Promise<Records> {
   const { parse } = await import('csv-parse/browser/esm/sync');
   const { delimiter, headerLine } = csvLayout(text.slice(0, HEAD_BYTES));
   try {
     const records: readonly unknown[] = parse(text, {
       ...{ bom: true, columns: true, skip_empty_lines: true, from_line: headerLine },
-      delimiter: /\.tsv/iu.test(name) ? '\t' : delimiter,
+      delimiter: format === 'tsv' ? '\t' : delimiter,
     });
-    return records.filter(isJsonObject).map(fieldsOf);
+    return records.filter(isJsonObject);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return {
-      kind: 'refused',
-      problem: 'is malformed CSV',
-      hint: 'Fields with commas, quotes or line breaks need quotes.',
-    };
+    return refused('is malformed CSV', 'Fields with commas, quotes or line breaks need quotes.');
   }
 }
 
-function rowsOfRecords(records: Records): OpenedFile {
+function rowsOfRecords(records: Records, reading: ConstructorParameters<typeof RowReader>[0]): OpenedFile {
   if ('kind' in records) return records;
-  const [first] = records;
-  if (first === undefined) return refused('has no rows', 'A row is a JSON object with question, response and sources.');
-  const reading: RecordReading = readingOf(first);
-  if (reading.kind === 'unreadable') return refused(reading.problem, reading.hint);
-  if (reading.kind === 'batch_results') return reading;
-  const read = records.map((record) => reading.rowsOf(record));
-  const rows = read.flat();
+  const reader = new RowReader(reading);
+  const rows: JsonObject[] = [];
+  for (const record of records) {
+    const read = reader.read(record);
+    if (read.ok) rows.push(...read.value);
+    // A line of a request that failed may be of any batch.
+    else if (read.error.kind === 'batch_results' && !records.some(isModelBatchResult)) return read.error;
+    else if (read.error.kind === 'unreadable') return refused(read.error.problem, read.error.hint);
+  }
+  if (records.length === 0) {
+    return refused('has no rows', 'A row is a JSON object with question, response and sources.');
+  }
   if (rows.length === 0) return refused('has no record with an answer', 'Choose another file.');
   if (rows.length > MAX_ROWS) return refused(`has more than ${MAX_ROWS} rows`, FROM_TERMINAL);
-  return { kind: 'rows', rows, tool: reading.tool, leftOut: read.filter((one) => one.length === 0).length };
+  return { kind: 'rows', rows, tool: reader.tool, leftOut: reader.leftOut };
 }

@@ -39,17 +39,18 @@ export function isPreset(name: string): name is MapPreset {
 }
 
 /** All columns that a preset reads. */
-export const PRESET_COLUMNS: Readonly<Record<MapPreset, readonly string[]>> = {
-  ragas: [...new Set(Object.values(PRESETS.ragas).flat())],
-  trl: [...new Set(Object.values(PRESETS.trl).flat())],
-  verl: [...new Set(Object.values(PRESETS.verl).flat())],
-};
+export function columnsOfPreset(preset: MapPreset): readonly string[] {
+  return [...new Set(Object.values(PRESETS[preset]).flat())];
+}
 
-/** The fields whose columns a record of the tool has, each with its column. */
+/** The fields whose columns a record of the tool has, each with its column: one that has a value, if there is one. */
 export function presetColumns(record: JsonObject, preset: MapPreset): (readonly [field: string, column: string])[] {
   return Object.entries(PRESETS[preset]).flatMap(([field, columns]: [string, readonly string[]]) => {
-    const column = columns.find((path) => valueAt(record, path.split('.')) !== undefined);
-    return column === undefined ? [] : [[field, column] as const];
+    const found = columns
+      .map((column) => ({ column, value: valueAt(record, column.split('.')) }))
+      .filter(({ value }) => value !== undefined);
+    const first = found.find(({ value }) => value !== null && value !== '') ?? found[0];
+    return first === undefined ? [] : [[field, first.column] as const];
   });
 }
 
@@ -72,7 +73,18 @@ export function bestPreset(record: JsonObject): MapPreset | null {
 }
 
 /** Fields of which rows of answers have one. */
-export const ANSWERS = ['response', 'messages', 'cited_answer'];
+const ANSWERS = ['response', 'messages', 'cited_answer'];
+
+/** Whether a record has a field of an answer, if only by its name. */
+export function hasAnswer(record: JsonObject): boolean {
+  return ANSWERS.some((name) => Object.hasOwn(record, name));
+}
+
+/** The value of `--map` for a record without an answer by its name; `null` if it has one, or no column is known as one. */
+export function proposedMap(record: JsonObject): string | null {
+  const preset = hasAnswer(record) ? null : bestPreset(record);
+  return preset === null ? null : JSON.stringify(Object.fromEntries(presetColumns(record, preset)));
+}
 
 /**
  * The fields of a record by a column map. A list of chat messages is, as the question, its last message of the user,
@@ -189,11 +201,16 @@ export function withSourceTexts(fields: JsonObject): JsonObject {
   return { ...fields, sources: sources.map((text, n) => ({ id: String(n + 1), text })) };
 }
 
+/** The record of a Parquet row. Each record has all columns of the file; null says that it has no value there. */
+export function recordOf(row: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, jsonOf(value ?? null)]));
+}
+
 /**
  * The JSON value of a Parquet value. Members that are null are left out: a Parquet struct has all its members in every
  * row, so null says that the row has none.
  */
-export function jsonOf(value: unknown): unknown {
+function jsonOf(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);

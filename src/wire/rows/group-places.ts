@@ -1,4 +1,4 @@
-/** The places of rows in a run, if they do not name their own. */
+/** The places of rows in a run, if they do not name their own, and the name of a run of a file. */
 import { isJsonObject, type JsonObject } from '../../json.ts';
 
 /**
@@ -19,4 +19,9 @@ function placeOf(
   const known = groups.get(prompt) ?? { group: groups.size, samples: 0 };
   groups.set(prompt, known);
   return { group: known.group, sample: known.samples++ };
+}
+
+/** A name of a run like that of the file: `my results.jsonl` is `my-results`. Empty for a name like `.jsonl`. */
+export function runNameOf(file: string): string {
+  return file.replace(/\..*$/u, '').replaceAll(/[^A-Za-z0-9_-]+/gu, '-');
 }

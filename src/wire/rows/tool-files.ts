@@ -1,80 +1,152 @@
 /**
  * From the files of known tools to rows: a sample of an inspect log, a result of promptfoo, a completion that TRL kept,
- * a row of ragas, a line of a batch. A file is recognised by its first record; what holds no answers is refused by name.
+ * a row of ragas, a line of a batch. The first record with columns that only one tool has tells the tool of the file;
+ * each record is read by its own columns. What holds no answers is refused by name.
  */
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import { bestPreset, fieldsOf, mapped, presetMap, ROW_FIELDS } from './columns.ts';
+import type { Result } from '../../result.ts';
+import { fieldsOf, hasAnswer, type MapPreset, mapped, presetMap, proposedMap, ROW_FIELDS } from './columns.ts';
 import { contentOf, lastOf, messagesOf, textOf } from './messages.ts';
-
-/** What the records of a file are. */
-export type RecordReading =
-  | {
-      readonly kind: 'rows';
-      /** As a person knows it: `a TRL completions file`; `null` = the records are rows of Citeward. */
-      readonly tool: string | null;
-      /** The rows of a record: none if it has no answer, several for a group. */
-      readonly rowsOf: (record: JsonObject) => readonly JsonObject[];
-    }
-  /** The results of a batch of Citeward: scores, whose answers are in the input of the batch. */
-  | { readonly kind: 'batch_results' }
-  | Unreadable;
 
 /** A file that holds no answers. */
 export type Unreadable = { readonly kind: 'unreadable'; readonly problem: string; readonly hint: string };
 
-/** Says how to read the records of a file. @param first its first record. */
-export function readingOf(first: JsonObject): RecordReading {
-  if (isBatchResult(first)) return { kind: 'batch_results' };
-  if (isBatchRequest(first)) return { kind: 'rows', tool: 'a batch input', rowsOf: batchRows };
-  if (isPromptfooResult(first)) return { kind: 'rows', tool: 'promptfoo results', rowsOf: promptfooRows };
-  if (isInspectSample(first)) return { kind: 'rows', tool: 'inspect samples', rowsOf: inspectRows };
-  if (isTrlCompletion(first)) return { kind: 'rows', tool: 'a TRL completions file', rowsOf: trlRows };
-  if (isScore(first))
-    return unreadable('holds scores, not answers', 'View the rows that were scored: npx citeward view ROWS.jsonl');
-  const isOfRagas = first['user_input'] !== undefined || first['retrieved_contexts'] !== undefined;
-  if (isOfRagas || !hasAnswer(first)) {
-    const preset = isOfRagas ? 'ragas' : bestPreset(first);
-    if (preset !== null) {
-      const map = presetMap(first, preset);
-      const tool = preset === 'ragas' ? 'a ragas data set' : `a ${preset} data set`;
-      if (map !== null) return { kind: 'rows', tool, rowsOf: (record) => [fieldsOf(mapped(record, map))] };
-    }
+/** The results of a batch of Citeward: scores, whose answers are in the input of the batch. */
+export type BatchResults = { readonly kind: 'batch_results' };
+
+/** A tool whose files are read. */
+type Tool = {
+  /** As a person knows its files: `a TRL completions file`. */
+  readonly name: string;
+  /** Whether a record has columns that only this tool writes. */
+  readonly wrote: (record: JsonObject) => boolean;
+  /** The rows of a record: none if it has no answer, several for a group. */
+  readonly rowsOf: (record: JsonObject) => readonly JsonObject[];
+};
+
+/** Reads the records of one file, in their order, as rows. */
+export class RowReader {
+  #tool: Tool | null;
+  readonly #areCells: boolean;
+  #leftOut = 0;
+  /** Whether a record has told whose rows the file holds. */
+  #isTold: boolean;
+
+  /**
+   * @param tool of a whole JSON document; `null` = the records tell it.
+   * @param areCells whether values are cells of a table, in which an empty one is an absent field and lists are texts.
+   */
+  constructor({ tool, areCells }: { readonly tool: Tool | null; readonly areCells: boolean }) {
+    this.#tool = tool;
+    this.#isTold = tool !== null;
+    this.#areCells = areCells;
   }
-  return { kind: 'rows', tool: null, rowsOf: (record) => [record] };
+
+  /** Such as `promptfoo results`; `null` = so far the records are rows of Citeward. */
+  get tool(): string | null {
+    return this.#tool?.name ?? null;
+  }
+
+  /** Records of the tool without an answer so far. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  /** The rows of the next record. An error concerns the whole file. */
+  read(record: JsonObject): Result<readonly JsonObject[], Unreadable | BatchResults> {
+    if (!this.#isTold) {
+      const refusal = refusalOf(record);
+      if (refusal !== null) return { ok: false, error: refusal };
+      this.#tool = TOOLS.find(({ wrote }) => wrote(record)) ?? null;
+      this.#isTold = this.#tool !== null || hasAnswer(record);
+      const map = this.#isTold ? null : proposedMap(record);
+      if (map !== null) {
+        const columns = Object.keys(record).join(', ');
+        const problem = `has the columns ${columns}, of which none is an answer by its name`;
+        return { ok: false, error: unreadable(problem, `Name the columns: npx citeward view FILE --map '${map}'`) };
+      }
+    }
+    if (this.#tool === null) return { ok: true, value: [this.#areCells ? fieldsOf(record) : record] };
+    const rows = this.#tool.rowsOf(record);
+    if (rows.length === 0) this.#leftOut++;
+    return { ok: true, value: rows };
+  }
+}
+
+/** Why a file with this record among its first ones has no answers; `null` = it may have some. */
+function refusalOf(record: JsonObject): Unreadable | BatchResults | null {
+  if (isBatchResult(record)) return { kind: 'batch_results' };
+  if (isModelBatchResult(record)) {
+    return unreadable(
+      'is the output of a batch of a model server',
+      'Make rows of its answers: question, response, sources.',
+    );
+  }
+  if (!isScore(record)) return null;
+  return unreadable('holds scores, not answers', 'View the rows that were scored: npx citeward view ROWS.jsonl');
 }
 
 function unreadable(problem: string, hint: string): Unreadable {
   return { kind: 'unreadable', problem, hint };
 }
 
-/**
- * The records of a whole JSON document: the samples of an inspect log, the results of promptfoo; `null` = it is of no
- * known tool.
- */
-export function recordsOfDocument(document: JsonObject): readonly JsonObject[] | Unreadable | null {
+/** What an archive is that is no inspect log. */
+export const ARCHIVE_WITHOUT_ROWS: Unreadable = unreadable(
+  'is a zip file, such as an Excel workbook, without rows',
+  'Save a workbook as "CSV UTF-8"; unpack another archive.',
+);
+
+export type DocumentRecords = {
+  readonly kind: 'records';
+  readonly tool: Tool;
+  readonly records: readonly JsonObject[];
+};
+
+/** The records of a whole JSON document: the samples of an inspect log, or the results of promptfoo. */
+export function recordsOfDocument(document: JsonObject): DocumentRecords | Unreadable {
   const { samples, results, eval: evaluation } = document;
   if (isJsonObject(evaluation) && 'status' in document) {
-    if (Array.isArray(samples) && samples.length > 0) return samples.filter(isJsonObject);
+    if (Array.isArray(samples) && samples.length > 0) return documentRecords(INSPECT, samples);
     return unreadable('is an inspect log without samples', 'Run inspect without --no-log-samples.');
   }
-  if (isJsonObject(results) && Array.isArray(results['results'])) return results['results'].filter(isJsonObject);
-  return null;
+  const found = isJsonObject(results) ? results['results'] : results;
+  if (Array.isArray(found) && found.length > 0) return documentRecords(PROMPTFOO, found);
+  return unreadable(
+    'is a JSON document without samples or results',
+    'Give the results of promptfoo, or an inspect log.',
+  );
+}
+
+function documentRecords(tool: Tool, values: readonly unknown[]): DocumentRecords | Unreadable {
+  const records = values.filter(isJsonObject);
+  if (records.length === values.length) return { kind: 'records', tool, records };
+  const position = values.findIndex((value) => !isJsonObject(value)) + 1;
+  return unreadable(`has no JSON object as number ${position} of its list`, 'Write the file again.');
 }
 
 /** Whether a JSON document with this beginning is the file of a tool, so that it is read as one value. */
 export function isToolDocument(head: string): boolean {
-  return /^\uFEFF?\s*\{\s*"(?:version"\s*:\s*\d+\s*,\s*"status"|evalId")/u.test(head);
-}
-
-function hasAnswer(record: JsonObject): boolean {
-  return ['response', 'messages', 'cited_answer'].some((name) => Object.hasOwn(record, name));
+  return /^\uFEFF?\s*\{\s*"(?:version"\s*:\s*\d+\s*,\s*"(?:status|results)"|evalId")/u.test(head);
 }
 
 // Batches of Citeward.
 
-/** Whether a record is a line of the results of a batch. */
-export function isBatchResult({ custom_id, response, error }: JsonObject): boolean {
+/** Whether a record is a line of the results of a batch of Citeward. */
+export function isBatchResult(record: JsonObject): boolean {
+  return isBatchLine(record) && !isModelBatchResult(record);
+}
+
+function isBatchLine({ custom_id, response, error }: JsonObject): boolean {
   return custom_id !== undefined && response !== undefined && error !== undefined;
+}
+
+/** Whether a record is a line of the output of a batch of OpenAI, or of a server with its API. */
+export function isModelBatchResult(record: JsonObject): boolean {
+  const { response } = record;
+  const body = isBatchLine(record) && isJsonObject(response) ? response['body'] : null;
+  if (!isJsonObject(body)) return false;
+  // Citeward's bodies are replies of its routes, or problems (RFC 9457), which have none of these.
+  return typeof body['object'] === 'string' || Array.isArray(body['choices']) || isJsonObject(body['error']);
 }
 
 function isBatchRequest({ custom_id, body, url }: JsonObject): boolean {
@@ -100,8 +172,8 @@ function isScore({ reward, family, claims, response }: JsonObject): boolean {
 
 // promptfoo: `promptfoo eval -o results.json`, or results.jsonl with one of the results on each line.
 
-function isPromptfooResult({ vars, prompt, provider, response, messages }: JsonObject): boolean {
-  return isJsonObject(vars) && isJsonObject(prompt) && provider !== undefined && response !== null && !messages;
+function isPromptfooResult({ vars, prompt, provider, messages }: JsonObject): boolean {
+  return isJsonObject(vars) && isJsonObject(prompt) && provider !== undefined && !messages;
 }
 
 function promptfooRows({ vars, prompt, response, score, provider, testIdx }: JsonObject): readonly JsonObject[] {
@@ -167,7 +239,7 @@ function isTrlCompletion({ step, prompt, completion }: JsonObject): boolean {
 }
 
 function trlRows(record: JsonObject): readonly JsonObject[] {
-  const { step, prompt: givenPrompt, completion: givenCompletion, advantage, ...others } = record;
+  const { step, prompt: givenPrompt, completion: givenCompletion, ...others } = record;
   const [prompt, completion] = [messagesOf(givenPrompt), messagesOf(givenCompletion)];
   const question = textOf(prompt) ?? lastOf('user', prompt);
   const response = textOf(completion) ?? lastOf('assistant', completion);
@@ -178,23 +250,66 @@ function trlRows(record: JsonObject): readonly JsonObject[] {
   );
   const hasSources = fields['tool_output'] !== undefined || fields['sources'] !== undefined;
   const sources = found !== '' ? found : allText(prompt);
-  const rewards = Object.entries(others).flatMap(([name, value]) =>
-    typeof value === 'number' && !ROW_FIELDS.has(name) ? [`${name} ${value}`] : [],
-  );
+  // A reward that TRL could not compute is NaN; those of a CSV file are texts.
+  const rewards = Object.entries(others).flatMap(([name, value]) => {
+    const reward = numberOf(value);
+    return reward === null || ROW_FIELDS.has(name) ? [] : [`${name} ${reward}`];
+  });
+  const at = numberOf(step);
   return [
     {
       ...(hasSources || !HAS_SOURCES.test(sources) ? {} : { tool_output: sources }),
       ...fields,
       question,
       response,
-      note: [...rewards, `advantage ${String(advantage)}`].join(', '),
-      run: { step: Number(step) },
+      ...(rewards.length === 0 ? {} : { note: rewards.join(', ') }),
+      ...(at === null ? {} : { run: { step: at } }),
     },
   ];
 }
 
+/** A finite number, or the one that a text is. */
+function numberOf(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
+
 /** A source as an answer can cite it. */
 const HAS_SOURCES = /<(?:snippet|webpage|document|source)\s+id=/u;
+
+// Data sets, by the columns of `--map` of the same name.
+
+function dataSet(preset: MapPreset, name: string, wrote: Tool['wrote']): Tool {
+  const rowsOf = (record: JsonObject): readonly JsonObject[] => {
+    const map = presetMap(record, preset);
+    const row = map === null ? {} : fieldsOf(mapped(record, map));
+    return hasAnswer(row) ? [row] : [];
+  };
+  return { name, wrote, rowsOf };
+}
+
+function hasAll(record: JsonObject, ...columns: readonly string[]): boolean {
+  return columns.every((column) => Object.hasOwn(record, column));
+}
+
+/**
+ * ragas names its columns `user_input` and `retrieved_contexts` since 0.2. Before, the answer of the model was `answer`;
+ * in other data sets that is the reference, so it is taken for the model's only beside `ground_truth`.
+ */
+function isRagasRow(record: JsonObject): boolean {
+  if (hasAll(record, 'user_input') || hasAll(record, 'retrieved_contexts')) return true;
+  return hasAll(record, 'question', 'answer', 'contexts', 'ground_truth') && !hasAnswer(record);
+}
+
+function isTrlRow(record: JsonObject): boolean {
+  return hasAll(record, 'prompt', 'completion') && !hasAnswer(record);
+}
+
+function isVerlRow(record: JsonObject): boolean {
+  return hasAll(record, 'reward_model') && VERL_ANSWERS.some((column) => hasAll(record, column));
+}
+
+const VERL_ANSWERS = ['response', 'output', 'completion'];
 
 // What the tools have in common.
 
@@ -218,6 +333,20 @@ function allText(value: unknown): string {
   if (typeof value === 'string') return value;
   return Array.isArray(value) ? value.map((message: unknown) => contentOf(message) ?? '').join('\n') : '';
 }
+
+const PROMPTFOO: Tool = { name: 'promptfoo results', wrote: isPromptfooResult, rowsOf: promptfooRows };
+const INSPECT: Tool = { name: 'inspect samples', wrote: isInspectSample, rowsOf: inspectRows };
+
+/** In the order in which they are asked. */
+const TOOLS: readonly Tool[] = [
+  { name: 'a batch input', wrote: isBatchRequest, rowsOf: batchRows },
+  PROMPTFOO,
+  INSPECT,
+  { name: 'a TRL completions file', wrote: isTrlCompletion, rowsOf: trlRows },
+  dataSet('ragas', 'a ragas data set', isRagasRow),
+  dataSet('verl', 'a verl data set', isVerlRow),
+  dataSet('trl', 'a TRL data set', isTrlRow),
+];
 
 /**
  * What a file is whose first bytes no reader of rows takes, and what to do; `null` = it may be text with rows, Parquet

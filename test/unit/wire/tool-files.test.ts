@@ -1,15 +1,16 @@
 /** The files of known tools become rows, and a file without answers is refused by name. */
 import { describe, expect, test } from 'vitest';
 import { ADDED_CRITERION, citationsOnly } from '../../../src/wire/rows/citations-only.ts';
-import { isToolDocument, readingOf, recordsOfDocument, unreadableBytes } from '../../../src/wire/rows/tool-files.ts';
+import { isToolDocument, RowReader, recordsOfDocument, unreadableBytes } from '../../../src/wire/rows/tool-files.ts';
 
 const SOURCE = '<snippet id=S1>The Aare is 288 kilometres long.</snippet>';
 const ANSWER = `<answer>${SOURCE}</answer>`;
 const QUESTION = 'How long is the Aare?';
 
 function rowsOf(record: Readonly<Record<string, unknown>>) {
-  const reading = readingOf(record);
-  return reading.kind === 'rows' ? { tool: reading.tool, rows: reading.rowsOf(record) } : reading;
+  const reader = new RowReader({ tool: null, areCells: false });
+  const read = reader.read(record);
+  return read.ok ? { tool: reader.tool, rows: read.value } : read.error;
 }
 
 describe('a record', () => {
@@ -119,8 +120,8 @@ describe('a record', () => {
   });
 
   test('without an answer is refused, with what to do', () => {
-    expect(readingOf({ custom_id: 'a', response: { body: {} }, error: null })).toEqual({ kind: 'batch_results' });
-    expect(readingOf({ family: 'refiner', reward: 1, claims: [] })).toMatchObject({
+    expect(rowsOf({ custom_id: 'a', response: { body: {} }, error: null })).toEqual({ kind: 'batch_results' });
+    expect(rowsOf({ family: 'refiner', reward: 1, claims: [] })).toMatchObject({
       kind: 'unreadable',
       problem: 'holds scores, not answers',
     });
@@ -128,10 +129,14 @@ describe('a record', () => {
 });
 
 test('the records of a document are those of an inspect log or of promptfoo', () => {
-  expect(recordsOfDocument({ version: 2, status: 'success', eval: {}, samples: [{ id: 1 }] })).toEqual([{ id: 1 }]);
+  expect(recordsOfDocument({ version: 2, status: 'success', eval: {}, samples: [{ id: 1 }] })).toMatchObject({
+    records: [{ id: 1 }],
+  });
   expect(recordsOfDocument({ version: 2, status: 'error', eval: {} })).toMatchObject({ kind: 'unreadable' });
-  expect(recordsOfDocument({ evalId: 'e', results: { results: [{ vars: {} }] } })).toEqual([{ vars: {} }]);
-  expect(recordsOfDocument({ question: 'q' })).toBeNull();
+  expect(recordsOfDocument({ evalId: 'e', results: { results: [{ vars: {} }] } })).toMatchObject({
+    records: [{ vars: {} }],
+  });
+  expect(recordsOfDocument({ question: 'q' })).toMatchObject({ kind: 'unreadable' });
   expect(isToolDocument('{\n  "version": 2,\n  "status": "success",')).toBe(true);
   expect(isToolDocument('{"evalId":"e"')).toBe(true);
   expect(isToolDocument('{"question":"q"')).toBe(false);

@@ -1,0 +1,226 @@
+/** Each file is read alike by `citeward view` and by *Open a file* of the dashboard: the same rows, or a refusal. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFlags } from '../../../cli/shared/flags.ts';
+import { MAP_FLAG, openRows } from '../../../cli/shared/row-files/open-rows.ts';
+import { readOpenedFile } from '../../../dashboard/src/open-file/read-file.ts';
+import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-both-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+type Seen = { readonly tool: string | null; readonly rows: readonly JsonObject[]; readonly leftOut: number };
+/** What is read, or a part of what a refusal says. */
+type Outcome = Seen | { readonly refused: string };
+
+async function seenByCli(name: string, content: string | Uint8Array): Promise<Outcome> {
+  const path = join(directory, name);
+  await writeFile(path, content);
+  let tool: string | null = null;
+  let leftOut = 0;
+  const parts: Uint8Array[] = [];
+  try {
+    const input = await openRows(readFlags('view', [MAP_FLAG], [path]), 'view FILE', true, {
+      onTool: (name) => {
+        tool = name;
+      },
+      onLeftOut: (records) => {
+        leftOut = records;
+      },
+    });
+    for await (const chunk of input.chunks) parts.push(chunk);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { refused: error.message };
+  }
+  const lines = Buffer.concat(parts).toString().split('\n');
+  const values = lines.filter((line) => line.trim() !== '').map(parsedJson);
+  const rows = values.filter(isJsonObject);
+  // The command scores the other rows, and names the line.
+  return rows.length < values.length ? { refused: 'has no JSON object' } : { tool, rows, leftOut };
+}
+
+async function seenByDashboard(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<Outcome> {
+  const opened = await readOpenedFile(new File([content], name));
+  switch (opened.kind) {
+    case 'rows':
+      return { tool: opened.tool, rows: opened.rows, leftOut: opened.leftOut };
+    case 'refused':
+      return { refused: opened.problem };
+    default:
+      return { refused: opened.kind };
+  }
+}
+
+function parquet(columns: Readonly<Record<string, readonly unknown[]>>): Uint8Array<ArrayBuffer> {
+  const columnData = Object.entries(columns).map(([name, data]) => ({ name, data: [...data] }));
+  return new Uint8Array(parquetWriteBuffer({ columnData }));
+}
+
+/** A ZIP archive of files that are packed with deflate; `broken` ones hold other bytes. */
+function zip(files: readonly { readonly name: string; readonly text: string; readonly broken?: boolean }[]) {
+  const locals: Buffer[] = [];
+  const entries: Buffer[] = [];
+  let offset = 0;
+  for (const { name, text, broken = false } of files) {
+    const data = broken ? Buffer.from([0xff, 0xff, 0xff]) : deflateRawSync(text);
+    const local = Buffer.alloc(30);
+    local.writeUInt32LE(0x04034b50, 0);
+    local.writeUInt16LE(8, 8);
+    local.writeUInt16LE(name.length, 26);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32LE(0x02014b50, 0);
+    entry.writeUInt16LE(8, 10);
+    entry.writeUInt32LE(data.length, 20);
+    entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt32LE(offset, 42);
+    locals.push(local, Buffer.from(name), data);
+    entries.push(entry, Buffer.from(name));
+    offset += 30 + name.length + data.length;
+  }
+  const list = Buffer.concat(entries);
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt32LE(list.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return new Uint8Array(Buffer.concat([...locals, list, end]));
+}
+
+const lines = (...values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+const SAMPLE = {
+  ...{ id: 'a', epoch: 1, input: 'Where?', messages: [] },
+  output: { choices: [{ message: { content: 'Bern [1].' } }] },
+};
+const OF_SAMPLE = { question: 'Where?', response: 'Bern [1].', id: 'a, epoch 1', run: { group: 'a', sample: 1 } };
+const RESULT = { vars: { question: 'q', contexts: ['c'] }, prompt: { raw: 'p' }, provider: 'x' };
+const ANSWERED = { ...RESULT, response: { output: 'a [1]' } };
+const OF_RESULT = { question: 'q', response: 'a [1]', sources: ['c'], note: 'x' };
+const ROW = { question: 'q', response: 'a [1]', sources: ['c'] };
+
+const read = (tool: string | null, rows: readonly JsonObject[], leftOut = 0): Seen => ({ tool, rows, leftOut });
+
+describe('both readers', () => {
+  test.each<[string, string | Uint8Array<ArrayBuffer>, Outcome]>([
+    // A column is that of the file, whatever its first record has.
+    [
+      'ragas-null.jsonl',
+      lines(
+        { user_input: 'q1', response: null, retrieved_contexts: null },
+        { user_input: 'q', response: 'a [1]', retrieved_contexts: ['c'] },
+        { user_input: 'q', answer: 'a [1]', contexts: ['c'] },
+      ),
+      read('a ragas data set', [ROW, ROW], 1),
+    ],
+    [
+      'ragas-null.parquet',
+      parquet({
+        user_input: ['q1', 'q'],
+        response: [null, 'a [1]'],
+        retrieved_contexts: ['["c"]', '["c"]'],
+        reference: [null, 'r'],
+      }),
+      read('a ragas data set', [{ ...ROW, reference: 'r' }], 1),
+    ],
+    [
+      'ragas.csv',
+      'user_input,response,retrieved_contexts\nq,,"[""c""]"\nq,a [1],"[""c""]"\n',
+      read('a ragas data set', [{ ...ROW, response: '' }, ROW]),
+    ],
+    // Cells of Parquet are read as those of CSV.
+    ['rows.parquet', parquet({ question: ['q'], response: ['a [1]'], sources: ['["c"]'] }), read(null, [ROW])],
+    [
+      'rows-null.parquet',
+      parquet({ question: ['q', 'q'], response: [null, 'a'] }),
+      read(null, [{ question: 'q' }, { question: 'q', response: 'a' }]),
+    ],
+    // Rewards that TRL could not compute are left out of the note.
+    [
+      'trl.parquet',
+      parquet({ step: [1, 1], prompt: ['q', 'q'], completion: ['a', 'a'], accuracy: [Number.NaN, 0.5] }),
+      read('a TRL completions file', [
+        { question: 'q', response: 'a', run: { step: 1 } },
+        { question: 'q', response: 'a', note: 'accuracy 0.5', run: { step: 1 } },
+      ]),
+    ],
+    // promptfoo writes results without a response, too.
+    ['promptfoo.jsonl', lines({ ...RESULT, response: null }, ANSWERED), read('promptfoo results', [OF_RESULT], 1)],
+    [
+      'promptfoo.json',
+      JSON.stringify({ evalId: 'e', results: { results: [{ ...RESULT, response: null }, ANSWERED] } }),
+      read('promptfoo results', [OF_RESULT], 1),
+    ],
+    [
+      'promptfoo-3.json',
+      JSON.stringify({ version: 3, results: { results: [ANSWERED] } }),
+      read('promptfoo results', [OF_RESULT]),
+    ],
+    ['promptfoo-empty.json', '{"evalId":"e","results":[]}', { refused: 'without samples or results' }],
+    [
+      'promptfoo-null.json',
+      JSON.stringify({ evalId: 'e', results: { results: [ANSWERED, null] } }),
+      { refused: 'has no JSON object as number 2 of its list' },
+    ],
+    // Only columns that one tool writes tell it.
+    ['gold.jsonl', lines({ question: 'q', answer: 'gold', model_answer: 'a' }), { refused: 'none is an answer' }],
+    ['instruct.jsonl', lines({ instruction: 'q', answer: 'gold' }), { refused: 'none is an answer' }],
+    [
+      'ragas-01.jsonl',
+      lines({ question: 'q', answer: 'a [1]', contexts: ['c'], ground_truth: 'r' }),
+      read('a ragas data set', [{ ...ROW, reference: 'r' }]),
+    ],
+    [
+      'model-batch.jsonl',
+      lines({ custom_id: 'a', response: { body: { choices: [{ message: { content: 'hi' } }] } }, error: null }),
+      { refused: 'is the output of a batch of a model server' },
+    ],
+    ['list.json', '[{"question":"q","response":"a"},null,"x"]', { refused: 'has no JSON object' }],
+    ['broken.jsonl', '{"question":"q","response":"a"}\nnot json\n', { refused: 'has no JSON object' }],
+    ['latin.jsonl', new Uint8Array(Buffer.from(lines({ question: 'Zürich' }), 'latin1')), { refused: 'not UTF-8' }],
+    ['any.txt', 'question,response\nq,a\n', read(null, [{ question: 'q', response: 'a' }])],
+    [
+      'log.eval',
+      zip([
+        { name: 'header.json', text: '{}' },
+        { name: 'samples/a.json', text: JSON.stringify(SAMPLE) },
+      ]),
+      read('inspect samples', [OF_SAMPLE]),
+    ],
+    [
+      'broken.eval',
+      zip([
+        { name: 'header.json', text: '{}' },
+        { name: 'samples/a.json', text: JSON.stringify(SAMPLE) },
+        { name: 'samples/b.json', text: '', broken: true },
+      ]),
+      { refused: 'has the sample samples/b.json, which cannot be read' },
+    ],
+    ['book.xlsx', zip([{ name: 'sheet.xml', text: '' }]), { refused: 'is a zip file' }],
+  ])('of %s', async (name, content, expected) => {
+    const seen = [await seenByCli(name, content), await seenByDashboard(name, content)];
+    const shown = 'refused' in expected ? { refused: expect.stringContaining(expected.refused) } : expected;
+    expect(seen).toEqual([shown, shown]);
+  });
+});
+
+test('a file that breaks while it is read is refused, not thrown', async () => {
+  class Gone extends File {
+    override async arrayBuffer(): Promise<ArrayBuffer> {
+      throw new DOMException('gone', 'NotReadableError');
+    }
+    override slice(): Blob {
+      return this;
+    }
+  }
+  expect(await readOpenedFile(new Gone(['{}'], 'rows.jsonl'))).toMatchObject({
+    kind: 'refused',
+    problem: 'cannot be read (NotReadableError)',
+  });
+});
