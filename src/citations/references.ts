@@ -7,11 +7,13 @@
  *   behind an id in brackets (`- [1] title`). One other line, and there is no list; so no prose is taken for references.
  *   After a blank line, entries `[1] … https://…` need no heading.
  * - Tags of HTML and frames around a line (`| Sources |`) do not count; the first row of a table may name its columns.
+ * - A list on one line, in a table or frame, or under a heading with a count looks more like text. It needs titles that
+ *   look like titles (`isPlainTitle`), and something else in the answer: it never hides sentences.
  * - A title is short, and an id has one. Ids of titles are numbers or ids of sources. A number without brackets
  *   (`1. title`) is the id of a source.
  * - Indented lines continue a definition or a title, as long as it stays as short as a title.
  */
-import { hasContent } from '../text/characters.ts';
+import { hasContent, isAsciiDigit } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { blanked } from './code.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
@@ -24,6 +26,15 @@ const LEAD = /^(?:[\s>*|│║┃]|<\/?[a-z][^<>]{0,64}>)+/i;
 /** A line below or above a heading, or between the rows of a frame. */
 const RULE = /^[\s|+:=_*\-\u2014\u2500-\u257f]{3,}$/;
 const FRAMES = '|│║┃';
+/** Most words of a title without an address or quotation marks that looks like one: longer ones may be sentences. */
+const MAX_TITLE_WORDS = 6;
+/** Longest name of a column of a table of sources, in words: `What it says` is none. */
+const MAX_NAME_WORDS = 2;
+const QUOTATIONS = /["“„«「『《〈][^"”“»」』》〉]*["”“»」』》〉]/g;
+/** A number before a title: `(1)`, `1.` */
+const NUMBER = /^[(（]?\d{1,3}(?:[)）.:：、．]|(?=[\s|│]))/;
+/** The end of a sentence with more text behind it; not `J.` and `U.S.` */
+const SENTENCE = /[a-z\d]{2}[.!?]["”)]?\s+\S|[。！？]\s*\S/;
 /** Longest line of a list, in UTF-16 code units. */
 const MAX_LINE_CHARS = 4096;
 
@@ -31,6 +42,8 @@ const MAX_LINE_CHARS = 4096;
 type List = {
   readonly start: number;
   readonly hasHeading: boolean;
+  /** Whether all of it looks more like text: it needs plain titles and other text in the answer. */
+  readonly isDoubtful: boolean;
   /** The lines so far, as they are if this is no list. */
   readonly lines: string[];
   readonly definitions: Span[];
@@ -60,6 +73,8 @@ export class ReferenceMask {
   /** How many units more the definition of the line before may have. */
   #room = 0;
   #list: List | null = null;
+  /** Whether the answer has other text. */
+  #hasText = false;
 
   /** @param start Offset of the first piece. @param isSource Whether a source has an id. */
   constructor(start: number, isSource: (id: string) => boolean) {
@@ -103,7 +118,8 @@ export class ReferenceMask {
     const decided = this.#held === '' ? '' : this.#line(this.#held);
     this.#held = '';
     const list = this.#list;
-    if (list === null || !list.hasEntry || list.pending?.needsUrl === true) return decided + this.#release();
+    const isDisproved = list?.hasEntry !== true || list.pending?.needsUrl === true;
+    if (isDisproved || (list.isDoubtful && !this.#hasText)) return decided + this.#release();
     this.#list = null;
     this.spans.push({ start: list.start, end: this.#at });
     for (const [id, url] of list.urls) this.#define(id, url);
@@ -113,6 +129,7 @@ export class ReferenceMask {
   #emit(decided: string[], text: string): void {
     decided.push(text);
     this.#at += text.length;
+    this.#hasText ||= !isBlank(text);
   }
 
   /** Decides a whole line, with its line break. */
@@ -123,7 +140,7 @@ export class ReferenceMask {
     this.#isAfterBlank = isBlank(line);
     const { length } = line.trim();
     const list = this.#list;
-    if (list !== null && (isRule(line) || (isRow(line) && !list.hasEntry && list.hasHeading && !hasId(line)))) {
+    if (list !== null && (isRule(line) || (!list.hasEntry && list.hasHeading && namesColumns(line)))) {
       return this.#keep(line);
     }
     const continues = length <= this.#room && isIndented(line);
@@ -132,7 +149,7 @@ export class ReferenceMask {
     const entries = this.#entriesAfterHeading(line);
     if (entries !== null) {
       const released = this.#release();
-      this.#list = newList(start, true);
+      this.#list = newList(start, true, true);
       this.#list.hasEntry = true;
       for (const [id, url] of entries) {
         this.#list.titles.add(id);
@@ -142,7 +159,7 @@ export class ReferenceMask {
     }
     if (isSourcesHeading(line)) {
       const released = this.#release();
-      this.#list = newList(start, true);
+      this.#list = newList(start, true, isRow(line) || COUNTED.test(line));
       return released + this.#keep(line);
     }
     const span = { start, end: start + line.trimEnd().length };
@@ -169,16 +186,20 @@ export class ReferenceMask {
       return released + blanked(line);
     }
     if (isAfterBlank && !isListItem(line) && isNumberedAddress(line)) {
-      this.#list = newList(start, false);
+      this.#list = newList(start, false, false);
       this.#isEntry(this.#list, line);
       return released + this.#keep(line);
     }
+    this.#hasText ||= !isBlank(line);
     return released + line;
   }
 
   /** Holds a line back if there may be a list. */
   #keep(line: string): string {
-    if (this.#list === null) return line;
+    if (this.#list === null) {
+      this.#hasText ||= !isBlank(line);
+      return line;
+    }
     this.#list.lines.push(line);
     return '';
   }
@@ -189,6 +210,7 @@ export class ReferenceMask {
     if (list === null) return '';
     this.#list = null;
     for (const span of list.definitions) this.spans.push(span);
+    this.#hasText = true;
     return list.lines.join('');
   }
 
@@ -198,6 +220,7 @@ export class ReferenceMask {
 
   /** Whether a line belongs to the list, which notes its address. */
   #isEntry(list: List, line: string): boolean {
+    if ((list.isDoubtful || isRow(line)) && !isPlainTitle(titleOf(line))) return false;
     const url = firstUrl(line);
     const number = entryNumber(line);
     if (url !== null) {
@@ -234,7 +257,7 @@ export class ReferenceMask {
   #titleIn(line: string): string | null {
     const found = bracketedId(line);
     if (found === null || !this.#isDefinable(found.id)) return null;
-    const title = withoutFrame(line.slice(found.end).replace(TAG, ''));
+    const title = titleOf(line);
     const isTitle = title.length <= MAX_TITLE_CHARS && hasContent(title, 0, title.length);
     // Ids alone define nothing.
     return isTitle && !isOpeningBracket(title.charCodeAt(0)) ? found.id.toLowerCase() : null;
@@ -251,7 +274,7 @@ export class ReferenceMask {
       const found = bracketedId(entry);
       if (found === null || !this.#isDefinable(found.id) || entries.has(found.id.toLowerCase())) return null;
       const title = entry.slice(found.end).trim();
-      if (title.length > MAX_TITLE_CHARS || !hasContent(title, 0, title.length)) return null;
+      if (title.length > MAX_TITLE_CHARS || !hasContent(title, 0, title.length) || !isPlainTitle(title)) return null;
       entries.set(found.id.toLowerCase(), firstUrl(title));
     }
     return entries;
@@ -286,10 +309,11 @@ function mayMatter(line: string, isAfterBlank: boolean): boolean {
   return beginsHeading(line) || (colon !== -1 && colon <= MAX_HEADING_CHARS && isSourcesHeading(line.slice(0, colon)));
 }
 
-function newList(start: number, hasHeading: boolean): List {
+function newList(start: number, hasHeading: boolean, isDoubtful: boolean): List {
   return {
     start,
     hasHeading,
+    isDoubtful,
     lines: [],
     definitions: [],
     urls: new Map(),
@@ -324,8 +348,32 @@ function isRow(line: string): boolean {
   return line.length <= MAX_TITLE_CHARS && FRAMES.includes(line.trimStart().charAt(0));
 }
 
-function hasId(line: string): boolean {
-  return /[[【［]/.test(line);
+/** Whether a line may name the columns of a table of sources: `| # | Title |`. */
+function namesColumns(line: string): boolean {
+  if (!isRow(line) || /[[【［]/.test(line)) return false;
+  return line.split(/[|│║┃]/).every((cell) => cell.split(/\s+/).filter((word) => word !== '').length <= MAX_NAME_WORDS);
+}
+
+/** The text behind the id in brackets, or the number, that begins a line, without tags and frame. */
+function titleOf(line: string): string {
+  const found = bracketedId(line);
+  const text = found === null ? line.replace(LEAD, '').replace(NUMBER, '') : line.slice(found.end);
+  return withoutFrame(text.replace(TAG, ''));
+}
+
+/**
+ * Whether a text looks like a title: no sentence ends before its end, and it has an address, or has a few words, the
+ * first of which is in no lower case, and no stop. A quotation is one word. A text may also be empty: its address is on
+ * the next line. Scripts without capitals need an address or quotation marks.
+ */
+function isPlainTitle(written: string): boolean {
+  const title = written.replace(/^[\s*_|│║┃:.,;–—-]+|[\s*_,;]+$/g, '');
+  if (SENTENCE.test(title)) return false;
+  if (title === '' || firstUrl(title) !== null) return true;
+  const words = title.replace(QUOTATIONS, 'Q');
+  const first = words.charAt(0);
+  const isCapital = first !== first.toLowerCase() || isAsciiDigit(first.charCodeAt(0));
+  return isCapital && !/[.!?。！？]$/.test(words) && words.split(/\s+/).length <= MAX_TITLE_WORDS;
 }
 
 /** A text without the frame behind it. */
@@ -333,6 +381,9 @@ function withoutFrame(text: string): string {
   const inside = text.trim();
   return FRAMES.includes(inside.charAt(inside.length - 1)) ? inside.slice(0, -1).trim() : inside;
 }
+
+/** A heading with a count: `Sources (2)`. */
+const COUNTED = /\(\d{1,3}\)/;
 
 /** Every entry and definition has one of these. */
 const MAY_BE_ENTRY = /[[【［]|:\/\/|^.{0,80}\d[)）.:：、．]/m;

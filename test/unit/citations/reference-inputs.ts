@@ -21,6 +21,9 @@ export const REFERENCE_LISTS: readonly string[] = [
   '┌─────────┐\n│ Sources │\n├─────────┤\n│ [1] The page of the Aare │\n└─────────┘',
   'Sources: [1] The page of the Aare; [2] Rhine page',
   '**Sources:** [1] The page of the Aare, [2] https://b.example',
+  'Sources: [1] "It is a long way from Bern to Thun."; [2] Rhine page, https://b.example',
+  '**Source:** [1] https://a.example/aare',
+  '引用：[1] 《河流的网页》',
   'Sources:\n[1] The page of the Aare\n    in Bern and Thun\n[2] Rhine page',
   'Sources:\n[1]. The page of the Aare\n[2]. Rhine page',
   'Sources:\n[1] – The page of the Aare\n[2] – Rhine page',
@@ -45,8 +48,8 @@ export const REFERENCE_LISTS: readonly string[] = [
   '出处：\n[1] 河流的网页',
 ];
 
-/** Each follows the same sentence, and is read as claims or statements: the texts of them. */
-export const NO_REFERENCE_LISTS: readonly (readonly [text: string, read: readonly string[]])[] = [
+/** Each follows the same sentence, and is read as claims or statements: the texts of the claims (`null`: some). */
+export const NO_REFERENCE_LISTS: readonly (readonly [text: string, read: readonly string[] | null])[] = [
   ['Sources: [1], [2]', ['Sources: <- 1 2']],
   ['<h2>Rivers</h2>\nThe Rhine is long [2].', ['<h2>Rivers</h2>\nThe Rhine is long <- 2']],
   ['<b>Sources</b> say that it is long [2].', ['<b>Sources</b> say that it is long <- 2']],
@@ -58,4 +61,25 @@ export const NO_REFERENCE_LISTS: readonly (readonly [text: string, read: readonl
   ['Sources (in German): it is long [2].', ['Sources (in German): it is long <- 2']],
   ['Sources:\n(7) The Rhine is long [2].', ['Sources:\n(7) The Rhine is long <- 2']],
   ['Note: the Rhine is long [2].', ['Note: the Rhine is long <- 2']],
+  ['Sources: [1] argues that it is long; [2] denies it.', ['Sources: <- 1', 'argues that it is long; <- 2']],
+  ['Links: [1] connects A to B and [2] is long.', ['Links: <- 1', 'connects A to B and <- 2']],
+  ['**Source:** [1] says that it is long.', ['**Source:** <- 1']],
+  ['引用：[1] 它是红的。', ['引用： <- 1']],
+  ['Notes: [1] It opened in 1937. [2] It is red.', ['Notes: <- 1', 'It opened in 1937. <- 2']],
+  ['See also: [1] for the opening; [2] for the colour.', ['See also: <- 1', 'for the opening; <- 2']],
+  ['Sources: [1] Built by aliens. It cost 3 dollars. [2] Not red.', ['Sources: <- 1', 'It cost 3 dollars. <- 2']],
+  ['Sources: [1] The bridge was built by aliens in 1500; [2] Aare', null],
+  ['Sources: [1] Aare. It cost 3 dollars, https://a.example', null],
+  ['### Sources (2)\n[1] is the better one, it says so.\n[2] denies it.', null],
+  ['Sources (2)\n1. It is the better one [1].\n2. It is red [2].', null],
+  ['Sources: [1] "The Aare" was built by aliens in 1500.', null],
+  ['| Reference |\n| [1] opened in 1937 |', null],
+  ['### Sources\n| Id | What it says |\n|---|---|\n| [1] | It opened in 1937 |\n| [2] | It is red |', null],
+];
+
+/** Each is a whole answer: what looks like a list is all that it says. */
+export const ONLY_LISTS: readonly string[] = [
+  'Sources: [1] The page of the Aare; [2] Rhine page',
+  '| Sources |\n|---|\n| [1] The page of the Aare |',
+  'Sources (1):\n[1] The page of the Aare',
 ];

@@ -6,7 +6,7 @@ import { verifyCitations } from '../../../lib/index.ts';
 import { CLAIM_WRITERS } from '../../../src/citations/claim-writers.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { ReferenceMask, withoutReferences } from '../../../src/citations/references.ts';
-import { NO_REFERENCE_LISTS, REFERENCE_LISTS } from './reference-inputs.ts';
+import { NO_REFERENCE_LISTS, ONLY_LISTS, REFERENCE_LISTS } from './reference-inputs.ts';
 
 const A = 'https://a.example/aare';
 const SOURCES = sourcesFromList(['1', '2', A].map((id) => ({ id, text: 'x' })));
@@ -54,7 +54,12 @@ describe('the end of an answer', () => {
 
   it.each(NO_REFERENCE_LISTS)('is read: %j', (list, claims) => {
     const [first, ...others] = read(`The Aare is 288 km long [1].\n\n${list}`).claims;
-    expect([first, others]).toEqual(['The Aare is 288 km long <- 1', claims]);
+    expect([first, others]).toEqual(['The Aare is 288 km long <- 1', claims ?? others]);
+    expect(others).not.toEqual([]);
+  });
+
+  it.each(ONLY_LISTS)('is read if nothing else is there: %j', (list) => {
+    expect(read(list).claims).not.toEqual([]);
   });
 
   it.each([
