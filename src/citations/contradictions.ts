@@ -1,12 +1,15 @@
 /**
  * Finds claims that contradict an earlier claim of their answer: the same words, but for one number or for a negation.
  * Other contradictions are a judge's to find. The rule prefers silence: a number among the first two words names what
- * the claim is about ("In 2019 …"), and words such as "if", "some" and "according" allow both claims.
+ * the claim is about ("In 2019 …"), years, days, ordinals and counted periods tell events apart that repeat ("won in
+ * 2005", "week 2"), so do numbers of steps ("add 2 eggs"), and words such as "if", "some" and "according" allow both
+ * claims.
  * Texts without spaces between words (Chinese, Japanese, Thai) are mostly passed over.
  *
  * Tried with every sentence as a claim: no finding in 18,432 recorded answers of two GRPO runs and 217 answers of
- * ExpertQA, two in 3,124 other texts (SQuAD, BEGIN, WiCE, SummEdits), both lines of web pages that are no sentences. Of
- * 423 sentences repeated with another last number it finds 340, of 1,111 repeated with "not" 787.
+ * ExpertQA, two in 3,124 other texts (SQuAD, BEGIN, WiCE, SummEdits), both lines of web pages that are no sentences.
+ * Before times and steps were left out, it found 340 of 423 sentences repeated with another last number, and 787 of
+ * 1,111 repeated with "not".
  */
 import { groupsOfEqualFirstWord } from './duplicates.ts';
 import type { Claim } from './types.ts';
@@ -34,7 +37,7 @@ const NEGATIONS: ReadonlySet<string> = new Set(
 );
 const ALLOWS_BOTH: ReadonlySet<string> = new Set(
   (
-    'if unless whether when some other others another might either according reportedly ' +
+    'if unless whether when some other others another might either according reportedly step steps add adds ' +
     'wenn falls ob manche einige andere laut selon si según segundo'
   ).split(' '),
 );
@@ -62,16 +65,48 @@ function contradicts(text: string, said: Map<string, string>): boolean {
   const say = (frame: string, what: string): void => {
     const earlier = said.get(frame);
     if (earlier === undefined) said.set(frame, what);
-    else if (earlier !== what) isOther = true;
+    else if (!areEqual(earlier, what)) isOther = true;
   };
   const affirmed = words.filter((word) => !NEGATIONS.has(word));
   say(affirmed.join(' '), affirmed.length < words.length ? 'denied' : 'affirmed');
   const places = words.flatMap((word, n) => (NUMBER.test(word) ? [n] : []));
   if (places.length > MAX_NUMBERS) return isOther;
   for (const place of places) {
-    if (place >= SUBJECT_WORDS) say(words.with(place, '#').join(' '), words[place] ?? '');
+    if (place < SUBJECT_WORDS || isTime(words, place)) continue;
+    say(words.with(place, '#').join(' '), written[place] ?? '');
   }
   return isOther;
+}
+
+/** What a number is of that tells events or places apart: "week 2", "round 3". */
+const NUMBERED: ReadonlySet<string> = new Set(
+  (
+    'week day month quarter season round phase stage chapter section part level grade volume episode page figure ' +
+    'table article woche tag monat runde kapitel semaine jour mois chapitre semana día mes'
+  ).split(' '),
+);
+const BEFORE_YEAR: ReadonlySet<string> = new Set(
+  'in since by until till from to and or during between before after of year im seit jahr en em de nel dal et und'.split(
+    ' ',
+  ),
+);
+const MONTH =
+  /^(?:jan|feb|f[eé]v|m[aä]r|ma[iy]$|mei$|maggio|a[bpv]r|ju[ln]|jui|giu|lug|aug|août|ago(?:sto)?$|sep|set(?:t?embr[eo])?$|o[ck]t|ott|out(?:ubro)?$|nov|d[eéi][cz]|gen(?:naio)?$|ene(?:ro)?$)/u;
+
+/** Whether the number at a place is a year, a day, a time of day, an ordinal or the number of a period or part. */
+function isTime(words: readonly string[], place: number): boolean {
+  const [before = '', number = '', after = ''] = [words[place - 1], words[place], words[place + 1]];
+  if (NUMBERED.has(before) || number.includes(':') || /^(?:st|nd|rd|th)$/.test(after)) return true;
+  return MONTH.test(before) || MONTH.test(after) || (/^(?:1\d|20|21)\d\d$/.test(number) && BEFORE_YEAR.has(before));
+}
+
+/** Whether two texts are one, or numbers that are equal in one of the conventions for separators ("2.500" and "2.5"). */
+function areEqual(one: string, other: string): boolean {
+  return one === other || readingsOf(one).some((reading) => readingsOf(other).includes(reading));
+}
+
+function readingsOf(word: string): string[] {
+  return [numberOf(word), String(Number(word.replace(',', '.')))].filter((reading) => reading !== 'NaN');
 }
 
 /** A number without thousands separators and trailing zeros. */

@@ -96,8 +96,8 @@ export const RULES: readonly Rule[] = [
     },
     says: ({ last, first, shown }) =>
       `the reward rose, but not by what the rows ask for: ${percent(last('criteria_met'))} of their own positive ` +
-      `criteria are met, ${percent(first('criteria_met'))} at first; answers that meet less than half of them` +
-      `${earned(shown, '')}`,
+      `criteria are met, ${percent(first('criteria_met'))} at first` +
+      earned(shown, '; answers that meet less than half of them'),
     clarity: ({ reward, isUnmet }) => (isUnmet ? reward : null),
   },
   {
@@ -132,7 +132,8 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'outcome_not_followed',
-    reads: ['reward', 'outcome', 'outcome_rank'],
+    reads: ['reward', 'outcome'],
+    alsoReads: ['outcome_rank'],
     compares: false,
     latches: true,
     isMet: (last, first, rise) =>
@@ -141,7 +142,7 @@ export const RULES: readonly Rule[] = [
       (last('outcome_rank') < FOLLOWING
         ? `inside groups the better outcome does not get the higher reward: rank correlation ${last('outcome_rank').toFixed(2)}`
         : `the reward rose, and the outcome fell from ${first('outcome').toFixed(2)} to ${last('outcome').toFixed(2)}`) +
-      `; answers with a worse outcome and a higher reward than their group${earned(shown, '')}`,
+      earned(shown, '; answers with a worse outcome and a higher reward than their group'),
     clarity: ({ above }) => (above.outcome !== null && above.outcome < 0 ? positive(above.reward) : null),
   },
   {
@@ -152,8 +153,8 @@ export const RULES: readonly Rule[] = [
     isMet: (last) => last('criteria_rank') < FOLLOWING,
     says: ({ last, shown }) =>
       `inside groups the answer that meets more of the rows' own positive criteria does not get the higher reward: ` +
-      `rank correlation ${last('criteria_rank').toFixed(2)}; answers that meet fewer and earn more than their group` +
-      `${earned(shown, '')}`,
+      `rank correlation ${last('criteria_rank').toFixed(2)}` +
+      earned(shown, '; answers that meet fewer and earn more than their group'),
     clarity: ({ above }) => (above.criteria_met !== null && above.criteria_met < 0 ? positive(above.reward) : null),
   },
   {
@@ -190,7 +191,8 @@ export const RULES: readonly Rule[] = [
     says: ({ last, first, shown }) =>
       `a claim cites ${last('ids').toFixed(1)} sources, ${first('ids').toFixed(1)} at first, and an answer ` +
       `${percent(last('sources_cited'))} of all sources` +
-      `${isGuess(last) ? `, and ${percent(last('unmet'))} of the answers miss what the row asks for` : ''}; answers with more than one source a claim${earned(shown, '')}`,
+      `${isGuess(last) ? `, and ${percent(last('unmet'))} of the answers miss what the row asks for` : ''}` +
+      earned(shown, '; answers with more than one source a claim'),
     clarity: ({ reward, observed }) => {
       const { citations = null, cited = null } = observed ?? {};
       return citations !== null && cited !== null && citations > cited && reward !== null ? citations / cited : null;

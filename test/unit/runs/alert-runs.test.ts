@@ -84,7 +84,8 @@ it.each([
   ['rt-drtulu-negatives-768575-s1', 46],
   ['rt-drtulu-negatives-768575-s2', 18],
 ])('names an outcome that falls while the reward rises: %s', async (name, since) => {
-  const { alerts } = await alertsOf(name);
+  const { alerts, unwatched } = await alertsOf(name);
   expect(alerts).toMatchObject([{ rule: 'outcome_not_followed', since, active: true }]);
+  expect(unwatched).not.toContainEqual(expect.objectContaining({ rule: 'outcome_not_followed' }));
   expect(alerts[0]?.message).toMatch(/^the reward rose, and the outcome fell from 0\.7\d to 0\.\d\d; answers with/u);
 });
