@@ -21,15 +21,19 @@ export const ADDED_CRITERION = 'Answers the question';
 /** The row with a recipe that pays citations alone, if it says nothing of what a good answer is; else `null`. */
 export function citationsOnly(row: JsonObject): JsonObject | null {
   if (SAYS_WHAT_IS_GOOD.some((field) => row[field] !== undefined && row[field] !== null)) return null;
-  const { reference: _reference, ...fields } = row;
-  const { response } = row;
-  // Most tools keep the answer alone, without the tags around it.
-  const mode = typeof response === 'string' && response.includes('<answer>') ? 'full' : 'answer_only';
+  const { reference: _reference, response: written, ...fields } = row;
+  const response = inAnswerBlock(written);
   return {
     ...fields,
-    recipe: { base: 'refiner-gpt54-instance-only', citation_weight: 1, mode, grammar: grammarOf(response) },
+    ...(response === undefined ? {} : { response }),
+    recipe: { base: 'refiner-gpt54-instance-only', citation_weight: 1, mode: 'full', grammar: grammarOf(response) },
     positive_rubrics: [ADDED_CRITERION],
   };
+}
+
+/** Most tools keep the answer alone, without the tags around it that a recipe looks for. */
+function inAnswerBlock(response: unknown): unknown {
+  return typeof response === 'string' && !response.includes('<answer>') ? `<answer>${response}</answer>` : response;
 }
 
 /** The first grammar in which an answer has a citation; `snippet` if there is none. */

@@ -167,10 +167,12 @@ test.each(['{"question":', 'question,response\n', 'PAR1\0\0', 'PK\u0003\u0004\0'
 
 test('a row without criteria is paid for its citations, in the grammar of its answer', () => {
   expect(citationsOnly({ question: QUESTION, response: 'It is 288 km [1].', sources: [SOURCE] })).toMatchObject({
-    recipe: { citation_weight: 1, mode: 'answer_only', grammar: 'bracket' },
+    response: '<answer>It is 288 km [1].</answer>',
+    recipe: { citation_weight: 1, mode: 'full', grammar: 'bracket' },
     positive_rubrics: [ADDED_CRITERION],
   });
   expect(citationsOnly({ question: QUESTION, response: ANSWER })).toMatchObject({
+    response: ANSWER,
     recipe: { mode: 'full', grammar: 'snippet' },
   });
   expect(citationsOnly({ question: QUESTION, response: ANSWER, positive_rubrics: ['Says 288'] })).toBeNull();
