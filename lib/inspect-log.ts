@@ -1,7 +1,7 @@
 /** Reads inspect logs (.eval): ZIP archives with one file for each sample. */
 import { isJsonObject, type JsonObject, parsedJson } from '../src/json.ts';
 import type { Result } from '../src/result.ts';
-import { ARCHIVE_WITHOUT_ROWS, type Unreadable } from '../src/wire/rows/tool-files.ts';
+import { ARCHIVE_WITHOUT_ROWS, type Unreadable } from '../src/wire/rows/unreadable-files.ts';
 import { entryText, type Unpack, zipEntries } from './zip-archive.ts';
 
 /**

@@ -8,14 +8,8 @@ import { readRunLine } from '../../../src/runs/run-file.ts';
 import { recordOf } from '../../../src/wire/rows/columns.ts';
 import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
 import { isZip, rowFormatOf } from '../../../src/wire/rows/row-format.ts';
-import {
-  isModelBatchResult,
-  isToolDocument,
-  RowReader,
-  recordsOfDocument,
-  unreadableBytes,
-  utf16Of,
-} from '../../../src/wire/rows/tool-files.ts';
+import { isModelBatchResult, isToolDocument, RowReader, recordsOfDocument } from '../../../src/wire/rows/tool-files.ts';
+import { unreadableBytes, utf16Of } from '../../../src/wire/rows/unreadable-files.ts';
 
 export type OpenedFile =
   | { readonly kind: 'run' }

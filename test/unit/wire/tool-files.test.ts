@@ -1,7 +1,8 @@
 /** The files of known tools become rows, and a file without answers is refused by name. */
 import { describe, expect, test } from 'vitest';
 import { ADDED_CRITERION, citationsOnly } from '../../../src/wire/rows/citations-only.ts';
-import { isToolDocument, RowReader, recordsOfDocument, unreadableBytes } from '../../../src/wire/rows/tool-files.ts';
+import { isToolDocument, RowReader, recordsOfDocument } from '../../../src/wire/rows/tool-files.ts';
+import { unreadableBytes } from '../../../src/wire/rows/unreadable-files.ts';
 
 const SOURCE = '<snippet id=S1>The Aare is 288 kilometres long.</snippet>';
 const ANSWER = `<answer>${SOURCE}</answer>`;
