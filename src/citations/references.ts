@@ -1,17 +1,14 @@
 /**
  * Finds what defines the sources of an answer and so is neither claim nor citation: the list of references at its end,
  * and definitions (`[^1]: title`, `[1]: https://…`) on lines of their own. Reads line by line.
- *
  * - A list begins with a heading, which may have its entries on its line (`Sources: [1] title; [2] title`). Each later
  *   line is blank, a rule, holds a web address, has its number here and its address on the next line, or is a title
  *   behind an id in brackets (`- [1] title`). One other line, and there is no list; so no prose is taken for references.
  *   After a blank line, entries `[1] … https://…` need no heading.
  * - Tags of HTML and frames around a line (`| Sources |`) do not count; the first row of a table may name its columns.
- * - A list on one line, in a table or frame, or under a heading with a count looks more like text. It needs titles that
- *   look like titles (`isPlainTitle`), and something else in the answer: it never hides sentences.
- * - A title is short, and an id has one. Ids of titles are numbers or ids of sources. A number without brackets
- *   (`1. title`) is the id of a source.
- * - Indented lines continue a definition or a title, as long as it stays as short as a title.
+ * - A list on one line, in a table or frame, or under a heading with a count needs titles that look like titles
+ *   (`isPlainTitle`), and something else in the answer: it looks more like text.
+ * - A title is short, and an id has one: a number, or (`1. title`) the id of a source. Indented lines continue it.
  */
 import { hasContent, isAsciiDigit } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';

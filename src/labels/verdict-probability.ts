@@ -53,10 +53,10 @@ function placeOf(kind: LabelKind, position: number): VerdictPlace {
  * @param tokens the tokens of the reply, as the server writes them.
  * @param position index of the row's criterion in the call.
  * @example
- * const probabilities = [{ token: 'true', logprob: -0.1 }, { token: 'false', logprob: -2.4 }];
- * const verdict = { token: 'true', logprob: -0.1, top_logprobs: probabilities };
+ * const probabilities = [{ token: 'true', logprob: -0.7 }, { token: 'false', logprob: -0.7 }];
+ * const verdict = { token: 'true', logprob: -0.7, top_logprobs: probabilities };
  * const tokens = [{ token: '{"u1":{"reason":"r","needs_citation":', logprob: 0 }, verdict, { token: '}}', logprob: 0 }];
- * verdictProbability('needs_citation', tokens); // 0.909
+ * verdictProbability('needs_citation', tokens); // 0.5
  */
 export function verdictProbability(
   kind: LabelKind,
