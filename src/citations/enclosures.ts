@@ -77,7 +77,7 @@ const CELLS = /\s\|\s|\|\s*\n/;
 /** What stands behind a `$` that is a sign of money: `($)`, `"$"`. */
 const BEHIND_MONEY = ')]\'"`\u2019\u201d\u00bb';
 
-/** Where a stretch ends, and whether it is shown to nobody: a comment. */
+/** Where a stretch ends, and whether it is a comment, which no reader of the answer sees. */
 type Enclosed = { readonly end: number; readonly isBlank: boolean };
 type Close = { readonly start: number; readonly end: number };
 

@@ -43,7 +43,7 @@ const JOINING_WORDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** Those that stand behind a comma too. The others are then more often text: letters, codes of languages. */
+/** Those that also join after a comma. After one, the others are more often letters or codes of languages. */
 const AFTER_COMMA: ReadonlySet<string> = new Set(
   'and or & und oder sowie dan veya 和 与 與 及 以及 と および 및'.split(' '),
 );

@@ -141,8 +141,12 @@ function readPairs(content: string): { readonly name: string; readonly arguments
     const value = keyEnd === -1 ? -1 : content.indexOf(VALUE, keyEnd);
     const close = value === -1 ? -1 : content.indexOf(VALUE_END, value);
     if (close === -1) return null;
-    given.set(content.slice(at + KEY.length, keyEnd).trim(), content.slice(value + VALUE.length, close));
+    const key = content.slice(at + KEY.length, keyEnd).trim();
+    // Else the value is of another key, or what follows is of another function.
+    if (key === '' || content.slice(keyEnd + KEY_END.length, value).trim() !== '') return null;
+    given.set(key, content.slice(value + VALUE.length, close));
     at = content.indexOf(KEY, close);
+    if (content.slice(close + VALUE_END.length, at === -1 ? content.length : at).trim() !== '') return null;
   }
   return { name, arguments: Object.fromEntries(given) };
 }

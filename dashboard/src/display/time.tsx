@@ -1,4 +1,4 @@
-/** A time in the reader's time zone, which stands beside it; its hover has the time in UTC. */
+/** A time with the name of the reader's time zone. Hovering shows it in UTC. */
 
 const SHORT = new Intl.DateTimeFormat('en', {
   month: 'short',

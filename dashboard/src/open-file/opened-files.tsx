@@ -114,7 +114,8 @@ function Rows({ file, rows, tool, leftOut }: RowsProps) {
   // Closing the card, or opening another file, ends the scoring.
   useEffect(() => () => asking.current?.abort(), []);
   const withoutCriteria = useMemo(() => rows.filter((row) => citationsOnly(row) !== null).length, [rows]);
-  const ended = scored !== null && scored.done + scored.refused >= rows.length;
+  const { done, refused } = scored ?? { done: 0, refused: 0 };
+  const ended = scored !== null && done + refused >= rows.length;
   const score = async (): Promise<void> => {
     const id = runIdOf(file.name, new Date());
     const controller = new AbortController();
@@ -149,9 +150,9 @@ function Rows({ file, rows, tool, leftOut }: RowsProps) {
         </div>
       ) : (
         <>
-          <progress max={rows.length} value={(scored?.done ?? 0) + (scored?.refused ?? 0)} aria-label="Rows scored" />
+          <progress max={rows.length} value={done + refused} aria-label="Rows scored" />
           <p>
-            {countText(scored?.done ?? 0)} of {countText(rows.length)} scored
+            {countText(done)} of {countText(rows.length)} scored
             {scored !== null && scored.refused > 0 && <>, {countText(scored.refused)} refused</>}
             {scored !== null && scored.done > 0 && (
               <>

@@ -71,7 +71,7 @@ const choiceSchema = z.object({
   message: partSchema.nullish(),
   finish_reason: z.string().nullish(),
   error: z.unknown().optional(),
-  // Only if they are asked for. Whoever asked reads the tokens.
+  // Servers send it only to requests that ask for log-probabilities; the judge check reads its tokens.
   logprobs: z
     .object({ content: z.array(z.unknown()).nullish() })
     .nullish()

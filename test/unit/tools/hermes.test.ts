@@ -183,6 +183,9 @@ describe('calls in pairs of tags, as GLM writes them', () => {
     '<arg_key>query</arg_key><arg_value>x</arg_value>',
     'two words<arg_key>query</arg_key><arg_value>x</arg_value>',
     'search<arg_key>query</arg_key>',
+    'search<arg_key>a</arg_key><arg_key>b</arg_key><arg_value>1</arg_value>',
+    'search<arg_key></arg_key><arg_value>1</arg_value>',
+    'f<arg_key>a</arg_key><arg_value>x</arg_value>g<arg_key>b</arg_key><arg_value>y</arg_value>',
     'search<arg_key>query</arg_key><arg_value>x',
     '{"name": "a"}<arg_key>query</arg_key><arg_value>x</arg_value>',
   ])('%s is malformed', (inner) => {
