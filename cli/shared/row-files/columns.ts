@@ -34,6 +34,7 @@ export type RowMap = ColumnMap | MapPreset;
  */
 export async function readColumnMap(path: string): Promise<RowMap> {
   if (isPreset(path)) return path;
+  if (/^\w+=/.test(path)) throw new UsageError(`--map: ${path} is no file, tool or JSON`, EXAMPLE);
   const text = path.startsWith('{') ? path : await readTextFile(path);
   const value = parsedJson(text);
   if (value === undefined)

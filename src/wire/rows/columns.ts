@@ -65,11 +65,12 @@ export function presetMap(record: JsonObject, preset: MapPreset): ColumnMap | nu
 }
 
 /** The tool of which a record has the most columns, an answer among them; `null` = none. */
-export function bestPreset(record: JsonObject): MapPreset | null {
-  const [best] = MAP_PRESETS.map((preset) => ({ preset, columns: presetColumns(record, preset) })).toSorted(
-    (one, other) => other.columns.length - one.columns.length,
-  );
-  return best?.columns.some(([field]) => field === 'response') === true ? best.preset : null;
+function bestPreset(record: JsonObject): MapPreset | null {
+  const found = MAP_PRESETS.map((preset) => ({ preset, columns: presetColumns(record, preset) }));
+  const [best] = found
+    .filter(({ columns }) => columns.some(([field]) => field === 'response'))
+    .toSorted((one, other) => other.columns.length - one.columns.length);
+  return best?.preset ?? null;
 }
 
 /** Fields of which rows of answers have one. */
@@ -83,7 +84,10 @@ export function hasAnswer(record: JsonObject): boolean {
 /** The value of `--map` for a record without an answer by its name; `null` if it has one, or no column is known as one. */
 export function proposedMap(record: JsonObject): string | null {
   const preset = hasAnswer(record) ? null : bestPreset(record);
-  return preset === null ? null : JSON.stringify(Object.fromEntries(presetColumns(record, preset)));
+  const map = preset === null ? null : presetMap(record, preset);
+  return map === null
+    ? null
+    : JSON.stringify(Object.fromEntries([...map].map(([field, path]) => [field, path.join('.')])));
 }
 
 /**

@@ -277,6 +277,9 @@ describe('rows', () => {
     const lines = '{"input":"q","output":"r","context":["c"]}\n{"input":"q"}';
     const ofLines = await rowsOf('other.jsonl', lines, undefined, true).catch((error: unknown) => error);
     expect(ofLines).toMatchObject({ hint: `Add --map '${JSON.stringify(map)}'.` });
+    // Columns that have a field's name keep it.
+    const own = await rowsOf('own.csv', 'question,answer,sources\nq,r,c', undefined, true).catch((error) => error);
+    expect(own).toMatchObject({ hint: `Add --map '{"question":"question","response":"answer","sources":"sources"}'.` });
     // Lines that are answers, or that no map reads, are left to their reader.
     for (const own of ['{"response":"r"}', '{"other":1}']) {
       await expect(rowsOf('own.jsonl', own, undefined, true)).resolves.toBeDefined();
