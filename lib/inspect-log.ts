@@ -5,14 +5,14 @@ import { ARCHIVE_WITHOUT_ROWS, type Unreadable } from '../src/wire/rows/unreadab
 import { entryText, type Unpack, zipEntries } from './zip-archive.ts';
 
 /**
- * The samples of a log, one in memory at a time. It ends with the first error: the archive is no log, or a sample is
- * broken.
+ * The samples of a log, one in memory at a time. A broken sample is an error of its own, and the next ones are read on;
+ * another error, such as that the archive is no log, is the last.
  * @param zstandard unpacks the samples of newer logs; `null` = the runtime cannot.
  */
 export async function* inspectSamples(
   archive: Blob,
   zstandard: Unpack | null,
-): AsyncGenerator<Result<JsonObject, Unreadable>> {
+): AsyncGenerator<Result<JsonObject, Unreadable | 'broken_sample'>> {
   const entries = await zipEntries(archive);
   if (entries?.some(({ name }) => name === 'header.json' || name.startsWith('_journal/')) !== true) {
     yield { ok: false, error: ARCHIVE_WITHOUT_ROWS };
@@ -31,14 +31,7 @@ export async function* inspectSamples(
     // What unpacks says in its own ways that the data is broken.
     const text = await entryText(archive, entry, zstandard).catch(() => null);
     const sample = text === null ? null : parsedJson(text);
-    if (!isJsonObject(sample)) {
-      yield refused(
-        `has the sample ${entry.name}, which cannot be read`,
-        'Convert the log: inspect log convert --to json.',
-      );
-      return;
-    }
-    yield { ok: true, value: sample };
+    yield isJsonObject(sample) ? { ok: true, value: sample } : { ok: false, error: 'broken_sample' };
   }
 }
 

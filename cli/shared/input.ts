@@ -2,6 +2,7 @@
 
 import { createReadStream, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import type { RowLine } from '../../src/wire/rows/row-line.ts';
 import { UsageError } from './exit.ts';
 import { CITEWARD } from './program.ts';
 import type { Shell } from './shell.ts';
@@ -15,6 +16,12 @@ export type Input = {
   readonly path: string | null;
   /** `null` if the size is not known beforehand (standard input, pipes). */
   readonly bytes: number | null;
+};
+
+/** An input of rows. Take its lines, or its bytes; each reads the file. */
+export type RowInput = Input & {
+  /** A line that cannot be read is a fault, and the next ones are read on. Their numbers are those of the file. */
+  readonly lines: AsyncIterable<RowLine>;
 };
 
 /**

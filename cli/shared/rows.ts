@@ -5,14 +5,12 @@
 
 import * as z from 'zod';
 import { type InputProblem, pathText, problemsOfIssues, UNKNOWN_FIELD } from '../../src/input-problem.ts';
-import { isJsonObject } from '../../src/json.ts';
-import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
 import { nearestName } from '../../src/text/nearest-name.ts';
 import { parseJsonValue } from '../../src/wire/absent-fields.ts';
 import { cellProblems, withReadAnswer, withSourceTexts } from '../../src/wire/rows/columns.ts';
+import { type RowLine, recordOfLine } from '../../src/wire/rows/row-line.ts';
 import type { Input } from './input.ts';
-import type { Line } from './lines.ts';
 
 /** The members of a JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -42,7 +40,7 @@ const labelsSchema = z.strictObject({
  * @param prepare changes the fields before validation: adds those of flags, removes those the command does not read.
  */
 export function readRow<S extends z.ZodType>(
-  line: Line,
+  line: RowLine,
   schema: S,
   prepare: (fields: Fields) => Fields,
 ): RowResult<z.output<S>> {
@@ -80,32 +78,9 @@ export function fieldProblems(schema: z.ZodType, error: z.ZodError, fields: unkn
 }
 
 /** Parses a line that must hold a JSON object. */
-export function lineFields(content: Line['content']): Result<Fields, LineProblem> {
-  const refused = (message: string) => ({ ok: false, error: { field: null, message } }) as const;
-  if (!content.ok) return refused(LINE_PROBLEMS[content.error]);
-  const parsed = parseJson(content.value);
-  if (!parsed.ok) return refused(parsed.error);
-  return isJsonObject(parsed.value) ? { ok: true, value: parsed.value } : refused('expected a JSON object');
-}
-
-const LINE_PROBLEMS = {
-  not_utf8: 'not UTF-8',
-  too_long: `longer than ${MAX_BODY_BYTES} bytes`,
-} as const;
-
-function parseJson(text: string): Result<unknown, string> {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    // V8 ends its message with the index of the error. The rest of the message may quote the line, which is untrusted,
-    // so it is not shown.
-    const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
-    const problem = 'expected one JSON object a line; this is not JSON';
-    if (position !== undefined) return { ok: false, error: `${problem}: wrong from column ${Number(position) + 1}` };
-    const ends = error.message.startsWith('Unexpected end');
-    return { ok: false, error: ends ? `${problem}: it ends too early` : problem };
-  }
+export function lineFields(content: RowLine['content']): Result<Fields, LineProblem> {
+  const read = recordOfLine(content);
+  return read.ok ? read : { ok: false, error: { field: null, message: read.error } };
 }
 
 export function lineProblem({ path, message }: InputProblem): LineProblem {

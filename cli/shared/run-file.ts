@@ -11,10 +11,10 @@ import { replayedRow } from '../../src/runs/replay-group.ts';
 import type { RowsOfGroup } from '../../src/runs/replay-lines.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../src/runs/run-file.ts';
+import { readLines } from '../../src/text/lines.ts';
 import type { ReplayRequest } from '../../src/wire/replay.ts';
 import { RunError, UsageError } from './exit.ts';
 import { readError, statOfFile } from './input.ts';
-import { readLines } from './lines.ts';
 
 /** The id of the run, if the first line is that of an exported run; `null` = the file holds something else. */
 export async function runOfFile(path: string): Promise<string | null> {

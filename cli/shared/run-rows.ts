@@ -3,12 +3,10 @@
  * the order of the input. Problems of a line go to standard error, and the other lines are still handled.
  */
 import type * as z from 'zod';
-import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import { RunError } from './exit.ts';
 import { mapInOrder } from './in-order.ts';
-import type { Input } from './input.ts';
+import type { RowInput } from './input.ts';
 import { onInterruption } from './interruption.ts';
-import { readLines } from './lines.ts';
 import { countOf } from './number-text.ts';
 import type { Progress } from './progress.ts';
 import { type Fields, type Labels, type LineProblem, problemTexts, readRow } from './rows.ts';
@@ -35,7 +33,7 @@ export type RowHandler<R, T> = {
 export type FinishedRow<T> = { readonly line: number; readonly labels: Labels; readonly outcome: Outcome<T> };
 
 type RowsRun<S extends z.ZodType, T> = {
-  readonly input: Input;
+  readonly input: Omit<RowInput, 'chunks'>;
   readonly schema: S;
   readonly prepare: (fields: Fields) => Fields;
   readonly handler: RowHandler<z.output<S>, T>;
@@ -70,7 +68,7 @@ export async function runRows<S extends z.ZodType, T>(run: RowsRun<S, T>): Promi
     screen.message(interruptionText(input, rows, lastLine), 'bold');
   });
   const finished = mapInOrder(
-    readLines(input.chunks, MAX_BODY_BYTES),
+    input.lines,
     run.concurrency ?? handler.concurrency,
     async (line): Promise<FinishedRow<T> & { readonly bytesRead: number }> => {
       const read = readRow(line, schema, prepare);
@@ -100,7 +98,7 @@ export async function runRows<S extends z.ZodType, T>(run: RowsRun<S, T>): Promi
 }
 
 /** What is done, what is not, and how to go on. */
-function interruptionText({ path, unit }: Input, rows: number, lastLine: number): string {
+function interruptionText({ path, unit }: Pick<RowInput, 'path' | 'unit'>, rows: number, lastLine: number): string {
   if (rows === 0) return 'interrupted before the first row was done: run the command again';
   const next = lastLine + 1;
   const done = `interrupted after ${countOf(rows, 'row')}: their results are printed, those from ${unit} ${next} on are not`;

@@ -4,11 +4,11 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { ScoreSummary } from '../../cli/commands/score/render.ts';
 import { mapInOrder } from '../../cli/shared/in-order.ts';
-import { readLines } from '../../cli/shared/lines.ts';
 import { type Row, readRow } from '../../cli/shared/rows.ts';
 import type { Client } from '../../clients/typescript/client.ts';
 import type { RecipeInput } from '../../src/families/resolve.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
+import { readLines } from '../../src/text/lines.ts';
 import type { ScoreResponse } from '../../src/wire/score.ts';
 import { type ScoreRequest, scoreRequestSchema } from '../../src/wire/score.ts';
 

@@ -52,6 +52,61 @@ describe('a file', () => {
     });
   });
 
+  test('with bad rows is scored without them, and each is named with its line and the reason', async () => {
+    const [first = '', second = '', third = ''] = rollouts.split('\n');
+    const wrong = JSON.stringify({ ...JSON.parse(second), response: 5 });
+    await deployment.onPage('#/playground', { ...PHONE, theme: 'light' }, async ({ page, complaints }) => {
+      await choose(page, [{ name: 'mixed.jsonl', text: [first, '', '{"question":', wrong, third].join('\n') }]);
+      const opened = page.getByRole('region', { name: 'Opened file' });
+      await opened.getByText('3 rows.').waitFor();
+      await opened.getByText('1 row of the file is not scored').waitFor();
+      await opened.getByText('line 3').waitFor();
+      await opened.getByRole('button', { name: 'Score and show' }).click();
+      await opened.getByText('2 of 3 scored').waitFor({ timeout: 60_000 });
+      const bad = opened.getByRole('listitem');
+      expect(await bad.allTextContents()).toEqual([
+        expect.stringContaining('line 3 expected one JSON object a line'),
+        expect.stringContaining('line 4 response: '),
+      ]);
+      await shoot(page, 'open-file-bad-rows-narrow');
+      expect(await audit(page)).toEqual([]);
+      // Chromium reports each reply that is an error.
+      expect(complaints.splice(0)).toEqual([expect.stringContaining('422')]);
+    });
+  });
+
+  test('that is closed is scored no further', async () => {
+    const row = JSON.stringify({
+      question: 'How long?',
+      response: 'It is 288 kilometres long [1].',
+      sources: [SOURCE],
+    });
+    const rows = Array.from({ length: 5_000 }, () => row).join('\n');
+    await deployment.onPage('#/playground', DESK, async ({ page }) => {
+      await choose(page, [{ name: 'many.jsonl', text: rows }]);
+      const opened = page.getByRole('region', { name: 'Opened file' });
+      await opened.getByRole('button', { name: 'Score and show' }).click();
+      const link = opened.getByRole('link', { name: 'See the answers' });
+      const [, run = ''] = /#\/runs\/([^/]+)/u.exec((await link.getAttribute('href', { timeout: 60_000 })) ?? '') ?? [];
+      await opened.getByRole('button', { name: 'Close' }).click();
+      const recorded = async (): Promise<number> =>
+        (await deployment.api<{ rollouts: number }>(`/v1/runs/${run}?limit=1`)).rollouts;
+      // Requests that were under way may still be recorded.
+      let before = -1;
+      await expect
+        .poll(
+          async () => {
+            const [earlier, now] = [before, await recorded()];
+            before = now;
+            return now === earlier;
+          },
+          { interval: 1_000, timeout: 30_000 },
+        )
+        .toBe(true);
+      expect(before).toBeLessThan(5_000);
+    });
+  });
+
   test('of promptfoo has its rows read, and those without criteria are paid for citations', async () => {
     const result = {
       ...{ provider: { id: 'p' }, prompt: { raw: 'How long is the Aare?' } },
@@ -105,7 +160,7 @@ describe('a file', () => {
   test.each([
     ['page.html', '<!doctype html>', 'page.html is a page, not data'],
     ['empty.jsonl', '', 'empty.jsonl is empty'],
-    ['notes.txt', 'some notes', 'notes.txt has no JSON object on line 1'],
+    ['notes.txt', 'some notes', 'notes.txt has no row that can be read; line 1: expected one JSON object a line'],
     ['scores.json', '{"family":"refiner","reward":1,"claims":[]}', 'scores.json holds scores, not answers'],
   ])('%s is refused by name', async (name, text, message) => {
     await deployment.onPage('#/playground', DESK, async ({ page }) => {

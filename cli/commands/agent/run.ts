@@ -4,10 +4,11 @@ import type { RowClient } from '../../../hosts/memory/local-client.ts';
 import { plainLine } from '../../../src/text/foreign-line.ts';
 import { type AgentRequest, agentRequestSchema } from '../../../src/wire/agent.ts';
 import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
+import type { RowLine } from '../../../src/wire/rows/row-line.ts';
 import type { Command } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import type { Input } from '../../shared/input.ts';
+import type { RowInput } from '../../shared/input.ts';
 import { Progress } from '../../shared/progress.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
 import { openRowHost } from '../../shared/row-host.ts';
@@ -81,18 +82,24 @@ async function run(flags: Flags): Promise<number> {
 }
 
 /** A file of rows, or the row of `--question`. @throws UsageError */
-async function inputOf(flags: Flags): Promise<Input> {
+async function inputOf(flags: Flags): Promise<Omit<RowInput, 'chunks'>> {
   const question = flags.text('question');
   if (question === null) {
     return openRows(flags, 'agent --question "What is 6 times 7?" --url URL');
   }
   if (flags.positionals.length > 0) throw new UsageError('--question and a file of rows', 'Give one of them.');
-  const row = new TextEncoder().encode(JSON.stringify({ question }));
-  return { name: '--question', unit: 'line', chunks: oneChunk(row), path: null, bytes: row.byteLength };
+  const content = { ok: true, value: JSON.stringify({ question }) } as const;
+  return {
+    name: '--question',
+    unit: 'line',
+    path: null,
+    bytes: null,
+    lines: oneLine({ number: 1, bytesRead: 0, content }),
+  };
 }
 
-async function* oneChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield chunk;
+async function* oneLine(line: RowLine): AsyncGenerator<RowLine> {
+  yield line;
 }
 
 /**

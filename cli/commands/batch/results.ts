@@ -4,11 +4,11 @@
 import { createReadStream } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
 import * as z from 'zod';
+import { contentOfLine } from '../../../src/text/lines.ts';
 import { LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
 import { requestId } from '../../../src/wire/batches/result-line.ts';
 import { RunError } from '../../shared/exit.ts';
 import { isMissingFile, messageOf } from '../../shared/input.ts';
-import { contentOfLine } from '../../shared/lines.ts';
 import { countOf, countText, durationText } from '../../shared/number-text.ts';
 import { lineFields } from '../../shared/rows.ts';
 

@@ -4,8 +4,8 @@
 import * as z from 'zod';
 import { LABEL_FORMATS, type LabelledRow, labelFormatOf, readLabelledRow } from '../../../src/labels/labelled-row.ts';
 import type { Result } from '../../../src/result.ts';
+import type { RowLine } from '../../../src/wire/rows/row-line.ts';
 import { type ScoreRequest, scoreRequestSchema } from '../../../src/wire/score.ts';
-import type { Line } from '../../shared/lines.ts';
 import { fieldProblems, type LineProblem, lineFields, lineProblem, readRow, withoutFields } from '../../shared/rows.ts';
 
 /** The recipe of rows without one. It is not the default of `citeward score`, so that results can be compared over time. */
@@ -25,7 +25,7 @@ const anyFields = z.record(z.string(), z.unknown());
 const NOTE: ReadonlySet<string> = new Set(['note']);
 
 /** Reads one line. */
-export function readCheckRow(line: Line, asked: RowFormat): ReadCheckRow {
+export function readCheckRow(line: RowLine, asked: RowFormat): ReadCheckRow {
   const read = lineFields(line.content);
   if (!read.ok) return { ok: false, error: [read.error] };
   const format = asked === 'auto' ? (labelFormatOf(read.value) ?? 'rollouts') : asked;
@@ -36,7 +36,7 @@ export function readCheckRow(line: Line, asked: RowFormat): ReadCheckRow {
     : { ok: false, error: row.error.map(lineProblem) };
 }
 
-function readRollout(line: Line): ReadCheckRow {
+function readRollout(line: RowLine): ReadCheckRow {
   // The recipe decides which criteria there are, and which answer block counts.
   const read = readRow(line, anyFields, (fields) => ({ recipe: CHECKED_RECIPE, ...fields }));
   if (!read.ok) return read;

@@ -3,14 +3,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MAX_BODY_BYTES } from '../../../src/limits.ts';
+import type { RowLine } from '../../../src/wire/rows/row-line.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_BELOW_MINIMUM, EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { mapInOrder } from '../../shared/in-order.ts';
-import type { Input } from '../../shared/input.ts';
+import type { RowInput } from '../../shared/input.ts';
 import { onInterruption } from '../../shared/interruption.ts';
-import { type Line, readLines } from '../../shared/lines.ts';
 import { countOf } from '../../shared/number-text.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { Progress } from '../../shared/progress.ts';
@@ -91,8 +90,8 @@ async function run(flags: Flags): Promise<number> {
   return below.length > 0 ? EXIT_BELOW_MINIMUM : EXIT_OK;
 }
 
-async function openAll(paths: readonly string[], flags: Flags): Promise<readonly Input[]> {
-  const inputs: Input[] = [];
+async function openAll(paths: readonly string[], flags: Flags): Promise<readonly RowInput[]> {
+  const inputs: RowInput[] = [];
   for (const path of paths) inputs.push(await openRowFile([path], flags, 'judge check examples/rollouts.jsonl'));
   return inputs;
 }
@@ -100,7 +99,7 @@ async function openAll(paths: readonly string[], flags: Flags): Promise<readonly
 /** Chooses examples in a pass over the rows of their own. Lines that are no labelled row are reported later. */
 async function shotsOf(
   paths: readonly string[],
-  openInputs: () => Promise<readonly Input[]>,
+  openInputs: () => Promise<readonly RowInput[]>,
   { format, seed }: { readonly format: RowFormat; readonly seed: number },
   count: number,
 ): Promise<Shots> {
@@ -171,7 +170,7 @@ function isComplete(report: CheckReport): boolean {
 }
 
 type CheckRun = {
-  readonly inputs: readonly Input[];
+  readonly inputs: readonly RowInput[];
   readonly judges: readonly CheckedJudge[];
   /** Examples of the judges; `null` = none. */
   readonly shots: Shots | null;
@@ -292,12 +291,12 @@ async function runCheck(run: CheckRun): Promise<CheckReport> {
 }
 
 /** A line with its file. `bytesRead` counts the files before it too. */
-type FileLine = Line & { readonly file: string; readonly unit: Input['unit'] };
+type FileLine = RowLine & { readonly file: string; readonly unit: RowInput['unit'] };
 
-async function* linesOf(inputs: readonly Input[]): AsyncGenerator<FileLine> {
+async function* linesOf(inputs: readonly RowInput[]): AsyncGenerator<FileLine> {
   let before = 0;
-  for (const { name, unit, chunks, bytes } of inputs) {
-    for await (const line of readLines(chunks, MAX_BODY_BYTES)) {
+  for (const { name, unit, lines, bytes } of inputs) {
+    for await (const line of lines) {
       yield { ...line, bytesRead: before + line.bytesRead, file: name, unit };
     }
     before += bytes ?? 0;
@@ -321,7 +320,7 @@ async function* firstLines(
 
 /** Puts a row to all judges at the same time. */
 async function checkLine(
-  line: Line,
+  line: RowLine,
   { format, shots }: Pick<CheckRun, 'format' | 'shots'>,
   judges: readonly JudgeUnderWay[],
   labelled: LabelledRows,

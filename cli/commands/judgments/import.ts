@@ -4,9 +4,9 @@
  */
 import { DEFAULT_TRANSPORT, send } from '../../../clients/typescript/transport.ts';
 import { readRecordLine, writeRecordLine } from '../../../src/judgments/record-file.ts';
+import type { Line } from '../../../src/text/lines.ts';
 import { importReportSchema } from '../../../src/wire/judgment-files.ts';
 import { RunError } from '../../shared/exit.ts';
-import type { Line } from '../../shared/lines.ts';
 import { unreachableText } from '../../shared/worker-failures.ts';
 import { type JudgmentEndpoints, refusedByWorker } from './endpoints.ts';
 

@@ -2,12 +2,12 @@
 
 import { sha256Schema } from '../../../src/judgments/judgment-schema.ts';
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
+import { type Line, readLines } from '../../../src/text/lines.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { openInput } from '../../shared/input.ts';
 import { onInterruption } from '../../shared/interruption.ts';
-import { type Line, readLines } from '../../shared/lines.ts';
 import { countOf, countText } from '../../shared/number-text.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { Screen } from '../../shared/screen.ts';

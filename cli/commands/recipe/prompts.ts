@@ -1,10 +1,9 @@
 /** Reads the rows of a file as prompts with samples. */
-import { MAX_BODY_BYTES, MAX_GROUP } from '../../../src/limits.ts';
+import { MAX_GROUP } from '../../../src/limits.ts';
 import { probeRowSchema } from '../../../src/wire/probe.ts';
 import { PromptCollector, type PromptRow, promptFields } from '../../../src/wire/probe-prompts.ts';
 import { RunError } from '../../shared/exit.ts';
-import type { Input } from '../../shared/input.ts';
-import { readLines } from '../../shared/lines.ts';
+import type { RowInput } from '../../shared/input.ts';
 import { countOf } from '../../shared/number-text.ts';
 import type { Progress } from '../../shared/progress.ts';
 import { problemTexts, readRow } from '../../shared/rows.ts';
@@ -17,14 +16,14 @@ import type { Screen } from '../../shared/screen.ts';
  * @throws RunError if the input has no valid row.
  */
 export async function readPrompts(
-  input: Input,
+  input: RowInput,
   most: number,
   screen: Screen,
   progress: Progress,
 ): Promise<{ readonly prompts: readonly PromptRow[]; readonly badLines: number }> {
   const collector = new PromptCollector(most);
   let [badLines, rows] = [0, 0];
-  for await (const line of readLines(input.chunks, MAX_BODY_BYTES)) {
+  for await (const line of input.lines) {
     progress.advance(++rows, line.bytesRead);
     const read = readRow(line, probeRowSchema, promptFields);
     if (read.ok) {

@@ -1,12 +1,10 @@
 /** `citeward rubrics convert`: rows of open-instruct's and dr-tulu's data sets as rows of Citeward, and back. */
-import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { Result } from '../../../src/result.ts';
+import type { RowLine } from '../../../src/wire/rows/row-line.ts';
 import { citewardRowOf, TRAINERS, type Trainer, trainingRowOf } from '../../../src/wire/training-rows.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-
-import { type Line, readLines } from '../../shared/lines.ts';
 import { countOf } from '../../shared/number-text.ts';
 import { Progress } from '../../shared/progress.ts';
 import { MAP_FLAG, openRows } from '../../shared/row-files/open-rows.ts';
@@ -45,7 +43,7 @@ async function run(flags: Flags): Promise<number> {
   const progress = new Progress(screen.errors, input.bytes);
   screen.show(progress);
   const counts = { rows: 0, bad: 0 };
-  for await (const line of readLines(input.chunks, MAX_BODY_BYTES)) {
+  for await (const line of input.lines) {
     const converted = convertedLine(line, target);
     counts.rows++;
     progress.advance(counts.rows, line.bytesRead);
@@ -64,7 +62,7 @@ async function run(flags: Flags): Promise<number> {
   return bad > 0 ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
-function convertedLine({ content }: Line, target: 'citeward' | Trainer): Result<Fields, readonly LineProblem[]> {
+function convertedLine({ content }: RowLine, target: 'citeward' | Trainer): Result<Fields, readonly LineProblem[]> {
   const fields = lineFields(content);
   if (!fields.ok) return { ok: false, error: [fields.error] };
   const converted = target === 'citeward' ? citewardRowOf(fields.value) : trainingRowOf(fields.value, target);

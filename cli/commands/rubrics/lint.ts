@@ -2,14 +2,14 @@
 import * as z from 'zod';
 import { digestJson } from '../../../src/digest.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
-import { MAX_BODY_BYTES, MAX_CRITERIA } from '../../../src/limits.ts';
+import { MAX_CRITERIA } from '../../../src/limits.ts';
 import type { Result } from '../../../src/result.ts';
 import { LINT_FINDINGS, type LintFinding, lintCriteria } from '../../../src/rubrics/lint-criteria.ts';
 import type { PromptCriterion } from '../../../src/rubrics/rubric-set.ts';
+import type { RowLine } from '../../../src/wire/rows/row-line.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_INCOMPLETE, EXIT_OK, RunError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { type Line, readLines } from '../../shared/lines.ts';
 import { countOf } from '../../shared/number-text.ts';
 import { Progress } from '../../shared/progress.ts';
 import { rowCriteria } from '../../shared/row-fields.ts';
@@ -56,7 +56,7 @@ async function run(flags: Flags): Promise<number> {
   screen.show(progress);
   const rows = new Map<string, LintedRow>();
   let [lines, bad] = [0, 0];
-  for await (const line of readLines(input.chunks, MAX_BODY_BYTES)) {
+  for await (const line of input.lines) {
     lines++;
     progress.advance(lines, line.bytesRead);
     const read = criteriaIn(line);
@@ -96,7 +96,7 @@ const COLUMNS: readonly Column[] = [
 
 type ReadLine = Pick<LintedRow, 'id'> & { readonly criteria: Given };
 
-function criteriaIn({ content }: Line): Result<ReadLine, readonly LineProblem[]> {
+function criteriaIn({ content }: RowLine): Result<ReadLine, readonly LineProblem[]> {
   const fields = lineFields(content);
   if (!fields.ok) return { ok: false, error: [fields.error] };
   const written = rowCriteria(fields.value);

@@ -6,7 +6,6 @@
 import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
 import { parsedJson } from '../../../src/json.ts';
-import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import {
   type ColumnMap,
   columnsOfPreset,
@@ -17,9 +16,9 @@ import {
   presetMap,
   proposedMap,
 } from '../../../src/wire/rows/columns.ts';
-import { RunError, UsageError } from '../exit.ts';
+import type { FileRecord, RowLine } from '../../../src/wire/rows/row-line.ts';
+import { UsageError } from '../exit.ts';
 import { readTextFile } from '../input.ts';
-import { readLines } from '../lines.ts';
 import { type Fields, lineFields } from '../rows.ts';
 import { didYouMean } from '../suggest.ts';
 
@@ -50,42 +49,40 @@ export async function readColumnMap(path: string): Promise<RowMap> {
 
 const EXAMPLE = 'Expected an object of column names, such as {"question": "prompt", "response": "completion"}.';
 
-const encoder = new TextEncoder();
-
 /**
- * Writes records as JSON lines. @param areAnswers whether each row must have an answer.
+ * Writes records as JSON text. @param areAnswers whether each row must have an answer.
  * @throws UsageError if a mapped column does not exist, or no column is an answer but one is known as its name.
  */
 export async function* rowLines(
-  records: AsyncIterable<Fields>,
+  records: AsyncIterable<FileRecord>,
   given: RowMap | null,
   areAnswers: boolean,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<RowLine> {
   let isFirst = true;
-  for await (const record of records) {
-    if (isFirst && given === null && areAnswers) proposeMap(record);
-    const fields = given === null ? record : mappedRecord(record, given, isFirst);
+  for await (const { number, record } of records) {
+    if (!record.ok) {
+      yield { number, bytesRead: 0, content: record };
+      continue;
+    }
+    if (isFirst && given === null && areAnswers) proposeMap(record.value);
+    const fields = given === null ? record.value : mappedRecord(record.value, given, isFirst);
     isFirst = false;
-    yield encoder.encode(`${JSON.stringify(fieldsOf(fields))}\n`);
+    yield { number, bytesRead: 0, content: { ok: true, value: JSON.stringify(fieldsOf(fields)) } };
   }
 }
 
-/** Applies a column map to JSON lines. A line that is no JSON object stays as it is: its reader says what is wrong. */
-export async function* mappedLines(
-  chunks: AsyncIterable<Uint8Array>,
-  given: RowMap | null,
-): AsyncGenerator<Uint8Array> {
-  if (given === null) {
-    yield* chunks;
-    return;
-  }
+/** Applies a column map to lines. One that is no JSON object stays as it is: its reader says what is wrong. */
+export async function* mappedLines(lines: AsyncIterable<RowLine>, map: RowMap | null): AsyncGenerator<RowLine> {
   let isFirst = true;
-  for await (const { number, content } of readLines(chunks, MAX_BODY_BYTES)) {
-    if (!content.ok) throw new RunError(`line ${number}: ${content.error === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
-    const read = lineFields(content);
-    const row = read.ok ? JSON.stringify(fieldsOf(mappedRecord(read.value, given, isFirst))) : content.value;
-    if (read.ok) isFirst = false;
-    yield encoder.encode(`${row}\n`);
+  for await (const line of lines) {
+    const read = map === null ? null : lineFields(line.content);
+    if (map === null || read?.ok !== true) {
+      yield line;
+      continue;
+    }
+    const fields = fieldsOf(mappedRecord(read.value, map, isFirst));
+    isFirst = false;
+    yield { ...line, content: { ok: true, value: JSON.stringify(fields) } };
   }
 }
 

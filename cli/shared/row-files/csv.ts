@@ -4,13 +4,12 @@
  */
 
 import { Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
-import { isJsonObject } from '../../../src/json.ts';
+import { parse } from 'csv-parse';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { CsvLayout } from '../../../src/wire/rows/csv-header.ts';
+import { type FileRecord, faultOfRecord } from '../../../src/wire/rows/row-line.ts';
 import { RunError } from '../exit.ts';
 import type { Input } from '../input.ts';
-import type { Fields } from '../rows.ts';
 
 /** Passes text on, if it is UTF-8. @throws RunError */
 async function* readable({ chunks, name }: Input): AsyncGenerator<Uint8Array> {
@@ -28,9 +27,13 @@ async function* readable({ chunks, name }: Input): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Yields one record a line, by the names in the header. @throws RunError at the first record that is malformed. */
-export async function* csvRecords(input: Input, { delimiter, headerLine }: CsvLayout): AsyncGenerator<Fields> {
-  const { name } = input;
+/**
+ * Yields the records by the names in the header. One that is malformed is a fault, and the next ones are read on.
+ * @throws RunError where the text is no UTF-8.
+ */
+export async function* csvRecords(input: Input, { delimiter, headerLine }: CsvLayout): AsyncGenerator<FileRecord> {
+  let number = 0;
+  const faults: FileRecord[] = [];
   const parser = parse({
     bom: true,
     columns: true,
@@ -38,34 +41,19 @@ export async function* csvRecords(input: Input, { delimiter, headerLine }: CsvLa
     from_line: headerLine,
     skip_empty_lines: true,
     max_record_size: MAX_BODY_BYTES,
+    skip_records_with_error: true,
+    on_record: (record): FileRecord => ({ number: ++number, record: { ok: true, value: record } }),
+    on_skip: faultOfRecord((error) => faults.push({ number: ++number, record: { ok: false, error } })),
   });
   const source = Readable.from(readable(input));
   source.on('error', (error) => parser.destroy(error));
   try {
-    for await (const record of source.pipe(parser)) if (isJsonObject(record)) yield record;
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw new RunError(
-      `${name}: ${problemOf(error)}`,
-      'Rows before it are done. Fields with commas, quotes or line breaks need quotes.',
-    );
+    for await (const record of source.pipe(parser)) {
+      while (faults[0] !== undefined && faults[0].number < record.number) yield* faults.splice(0, 1);
+      yield record;
+    }
+    yield* faults;
   } finally {
     source.destroy();
-  }
-}
-
-/** The messages of csv-parse may quote the file, which is untrusted; they are replaced. */
-function problemOf({ code, lines }: CsvError & { readonly lines?: unknown }): string {
-  const line = typeof lines === 'number' ? ` on line ${lines}` : '';
-  switch (code) {
-    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
-    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
-      return `the record${line} has another number of fields than the header`;
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return `a quote${line} is not closed`;
-    case 'CSV_MAX_RECORD_SIZE':
-      return `the record${line} is longer than ${MAX_BODY_BYTES} bytes`;
-    default:
-      return `the record${line} is malformed`;
   }
 }

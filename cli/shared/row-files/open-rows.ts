@@ -5,16 +5,18 @@
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { MAX_BODY_BYTES } from '../../../src/limits.ts';
+import { jsonValueLines } from '../../../src/text/json-values.ts';
+import { readLines } from '../../../src/text/lines.ts';
 import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
 import { isZip, type RowFormat, rowFormatOf } from '../../../src/wire/rows/row-format.ts';
+import { type FileRecord, ROW_FAULTS, type RowLine } from '../../../src/wire/rows/row-line.ts';
 import { isToolDocument } from '../../../src/wire/rows/tool-files.ts';
 import { ARCHIVE_WITHOUT_ROWS, unreadableBytes, utf16Of } from '../../../src/wire/rows/unreadable-files.ts';
 import { RunError, UsageError } from '../exit.ts';
 import type { FlagDescription, Flags } from '../flags.ts';
-import { type Input, messageOf, openInput } from '../input.ts';
-import type { Fields } from '../rows.ts';
+import { type Input, messageOf, openInput, type RowInput } from '../input.ts';
 import { mappedLines, proposeMapOfLine, type RowMap, readColumnMap, rowLines } from './columns.ts';
-import { jsonValueLines } from './json-values.ts';
 import type { ToolReading } from './tool-records.ts';
 
 export const MAP_FLAG: FlagDescription = {
@@ -39,7 +41,7 @@ export function openRows(
   example: string,
   areAnswers = false,
   tools: ToolReading | null = null,
-): Promise<Input> {
+): Promise<RowInput> {
   return openRowFile(flags.positionals, flags, example, areAnswers, tools);
 }
 
@@ -50,7 +52,7 @@ export async function openRowFile(
   example: string,
   areAnswers = false,
   tools: ToolReading | null = null,
-): Promise<Input> {
+): Promise<RowInput> {
   const mapPath = flags.text('map');
   const map = mapPath === null ? null : await readColumnMap(mapPath);
   const input = await inUtf8(await unzipped(await openInput(positionals, flags.shell.stdin, example)));
@@ -64,36 +66,47 @@ export async function openRowFile(
   }
   if (isRead !== null) return openToolRows({ ...input, chunks }, text, isRead);
   const format = rowFormatOf(text, input.name);
-  if (format === 'jsonl' && map === null) {
-    if (areAnswers) proposeMapOfLine(text);
-    return { ...input, chunks };
-  }
-  return {
-    name: input.name,
-    unit: format === 'jsonl' ? 'line' : 'row',
-    path: null,
-    bytes: null,
-    chunks: await converted(format, { ...input, chunks }, map, { head: text, areAnswers }),
-  };
+  const lines = await linesOf(format, { ...input, chunks }, map, { head: text, areAnswers });
+  if (format !== 'jsonl') return convertedInput(input.name, lines);
+  if (map !== null) return { ...convertedInput(input.name, lines), unit: 'line' };
+  if (areAnswers) proposeMapOfLine(text);
+  return { ...input, chunks, lines };
 }
 
 /** The rows of a file whose tool its records tell. @throws UsageError for a file that holds no rows. */
-async function openToolRows(input: Input, head: string, tools: ToolReading): Promise<Input> {
+async function openToolRows(input: Input, head: string, tools: ToolReading): Promise<RowInput> {
   const { archiveRows, documentRows, lineRows, recordRows } = await import('./tool-records.ts');
   const { name, chunks } = input;
-  const rows = { name, unit: 'row', path: null, bytes: null } as const;
-  if (isZip(head)) return { ...rows, chunks: archiveRows(input.path, name, tools) };
-  if (isToolDocument(head)) return { ...rows, chunks: documentRows(chunks, name, tools) };
+  if (isZip(head)) return convertedInput(name, archiveRows(input.path, name, tools));
+  if (isToolDocument(head)) return convertedInput(name, documentRows(chunks, name, tools));
   const format = rowFormatOf(head, name);
   switch (format) {
-    case 'jsonl':
-      return { name, unit: 'line', path: null, bytes: input.bytes, chunks: lineRows(chunks, name, tools) };
+    case 'jsonl': {
+      const lines = lineRows(readLines(chunks, MAX_BODY_BYTES), name, tools);
+      return { ...convertedInput(name, lines), unit: 'line', bytes: input.bytes };
+    }
     case 'json':
-      return { ...rows, chunks: lineRows(jsonValueLines(chunks), name, tools) };
+      return convertedInput(name, lineRows(readLines(jsonValueLines(chunks), MAX_BODY_BYTES), name, tools));
     case 'csv':
     case 'tsv':
     case 'parquet':
-      return { ...rows, chunks: recordRows(await recordsOf(format, input, head), name, tools) };
+      return convertedInput(name, recordRows(await recordsOf(format, input, head), name, tools));
+  }
+}
+
+function convertedInput(name: string, lines: AsyncIterable<RowLine>): RowInput {
+  return { name, unit: 'row', path: null, bytes: null, lines, chunks: bytesOf(lines) };
+}
+
+const encoder = new TextEncoder();
+
+/** The lines as bytes, each in its place. @throws RunError at one that cannot be read. */
+async function* bytesOf(lines: AsyncIterable<RowLine>): AsyncGenerator<Uint8Array> {
+  let written = 0;
+  for await (const { number, content } of lines) {
+    if (!content.ok) throw new RunError(`number ${number}: ${ROW_FAULTS[content.error]}`);
+    yield encoder.encode(`${'\n'.repeat(Math.max(0, number - written - 1))}${content.value}\n`);
+    written = Math.max(number, written + 1);
   }
 }
 
@@ -144,17 +157,17 @@ async function* recoded(chunks: AsyncIterable<Uint8Array>, encoding: string, nam
 }
 
 /** The readers of CSV and Parquet are loaded when a file needs them. */
-async function converted(
+async function linesOf(
   format: RowFormat,
   input: Input,
   map: RowMap | null,
   { head, areAnswers }: { readonly head: string; readonly areAnswers: boolean },
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<AsyncIterable<RowLine>> {
   switch (format) {
     case 'jsonl':
-      return mappedLines(input.chunks, map);
+      return mappedLines(readLines(input.chunks, MAX_BODY_BYTES), map);
     case 'json':
-      return mappedLines(jsonValueLines(input.chunks), map);
+      return mappedLines(readLines(jsonValueLines(input.chunks), MAX_BODY_BYTES), map);
     case 'csv':
     case 'tsv':
     case 'parquet':
@@ -166,7 +179,7 @@ async function recordsOf(
   format: 'csv' | 'tsv' | 'parquet',
   input: Input,
   head: string,
-): Promise<AsyncIterable<Fields>> {
+): Promise<AsyncIterable<FileRecord>> {
   if (format === 'parquet') return (await import('./parquet.ts')).parquetRecords(input);
   const { csvRecords } = await import('./csv.ts');
   return csvRecords(input, format === 'csv' ? csvLayout(head) : { delimiter: '\t', headerLine: 1 });

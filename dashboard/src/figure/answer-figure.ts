@@ -71,9 +71,14 @@ export function answerFigure(
   let y = EDGE;
   const draw = ({ styles, runs }: Paragraph, lineHeight: number): void => {
     const widthOf: Measure = (text, style) => measure(text, styles[style]?.font ?? 'body');
-    for (const line of layOut(runs, WIDTH - 2 * EDGE, widthOf)) {
+    const lines = layOut(runs, WIDTH - 2 * EDGE, widthOf);
+    const directions = directionsOf(lines);
+    for (const [at, line] of lines.entries()) {
       y += lineHeight;
-      drawn.push(...lineOf(line, styles, y - lineHeight * 0.3, states, palette));
+      const isRightToLeft = directions[at] === 'rtl';
+      drawn.push(
+        ...lineOf(isRightToLeft ? mirrored(line) : line, styles, y - lineHeight * 0.3, states, palette, isRightToLeft),
+      );
     }
   };
   if (question.trim() !== '') {
@@ -111,6 +116,25 @@ export function answerFigure(
     ...drawn,
     '</svg>\n',
   ].join('\n');
+}
+
+/** A letter of a script that is written from right to left, or any other one. */
+const STRONG = /(\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko})|\p{L}/u;
+
+/** The direction of each line: that of the first letter since an empty line, as a browser has it for a text. */
+function directionsOf(lines: readonly (readonly PlacedRun[])[]): readonly ('ltr' | 'rtl')[] {
+  let direction: 'ltr' | 'rtl' | null = null;
+  return lines.map((line) => {
+    if (line.length === 0) direction = null;
+    const letter = direction === null ? STRONG.exec(line.map(({ text }) => text).join('')) : null;
+    if (letter !== null) direction = letter[1] === undefined ? 'ltr' : 'rtl';
+    return direction ?? 'ltr';
+  });
+}
+
+/** The line from the right edge on. */
+function mirrored(line: readonly PlacedRun[]): PlacedRun[] {
+  return line.map((run) => ({ ...run, x: WIDTH - 2 * EDGE - run.x - run.width }));
 }
 
 function plain(texts: readonly (readonly [text: string, font: FontName, colour: ColourName])[]): Paragraph {
@@ -208,18 +232,21 @@ function lineOf(
   y: number,
   states: readonly ClaimStatus[],
   palette: Palette,
+  isRightToLeft: boolean,
 ): string[] {
   const texts: string[] = [];
   /** Runs of one claim are under one mark. */
-  const marked: { readonly of: number | 'uncited'; readonly from: number; to: number }[] = [];
+  const marked: { readonly of: number | 'uncited'; from: number; to: number }[] = [];
   let before: number | 'uncited' | null = null;
   for (const { text, style, x, width } of line) {
     const drawn = styles[style];
     if (drawn === undefined) continue;
     const of = drawn.claim ?? (drawn.isUncited ? 'uncited' : null);
     const last = marked.at(-1);
-    if (of !== null && of === before && last !== undefined) last.to = x + width;
-    else if (of !== null) marked.push({ of, from: x, to: x + width });
+    if (of !== null && of === before && last !== undefined) {
+      last.from = Math.min(last.from, x);
+      last.to = Math.max(last.to, x + width);
+    } else if (of !== null) marked.push({ of, from: x, to: x + width });
     before = of;
     const at = round(EDGE + x);
     if (drawn.isFlagged) {
@@ -228,7 +255,9 @@ function lineOf(
     }
     const raised = drawn.font === 'raised';
     const length = text.length > 1 && !raised ? ` textLength="${round(width)}"` : '';
-    const place = `x="${at}" y="${round(raised ? y - RAISE : y)}"${length} xml:space="preserve"`;
+    // A text that is written from right to left starts at its right end.
+    const start = isRightToLeft ? `x="${round(EDGE + x + width)}" direction="rtl"` : `x="${at}"`;
+    const place = `${start} y="${round(raised ? y - RAISE : y)}"${length} xml:space="preserve"`;
     texts.push(`<text ${place} ${fontOf(drawn.font)} fill="${palette(drawn.colour)}">${escaped(text)}</text>`);
   }
   const marks = marked.flatMap(({ of, from, to }) => {

@@ -9,7 +9,7 @@ import { countText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from '../recipe/pickers.tsx';
-import { type OpenedFile, readOpenedFile } from './read-file.ts';
+import { type BadRow, type OpenedFile, readOpenedFile } from './read-file.ts';
 import { type ScoredRows, scoreRows } from './score-rows.ts';
 
 type Read = { readonly file: File; readonly opened: OpenedFile };
@@ -70,7 +70,7 @@ function Shown({ read }: { read: readonly Read[] }) {
         </p>
       );
     case 'rows':
-      return <Rows file={file} rows={opened.rows} tool={opened.tool} leftOut={opened.leftOut} />;
+      return <Rows file={file} opened={opened} />;
     case 'batch_results':
     case 'refused':
       return null;
@@ -103,9 +103,9 @@ function Results({ output, requests }: { output: File; requests: File | null }) 
   );
 }
 
-type RowsProps = { file: File } & Pick<Extract<OpenedFile, { kind: 'rows' }>, 'rows' | 'tool' | 'leftOut'>;
+type RowsProps = { file: File; opened: Extract<OpenedFile, { kind: 'rows' }> };
 
-function Rows({ file, rows, tool, leftOut }: RowsProps) {
+function Rows({ file, opened: { rows, bad, unit, tool, leftOut } }: RowsProps) {
   const [recipe, setRecipe] = useState(DEFAULT_RECIPE);
   const [judge, setJudge] = useState('');
   const [run, setRun] = useState<string | null>(null);
@@ -113,9 +113,10 @@ function Rows({ file, rows, tool, leftOut }: RowsProps) {
   const asking = useRef<AbortController | null>(null);
   // Closing the card, or opening another file, ends the scoring.
   useEffect(() => () => asking.current?.abort(), []);
-  const withoutCriteria = useMemo(() => rows.filter((row) => citationsOnly(row) !== null).length, [rows]);
-  const { done, refused } = scored ?? { done: 0, refused: 0 };
-  const ended = scored !== null && done + refused >= rows.length;
+  const withoutCriteria = useMemo(() => rows.filter(({ fields }) => citationsOnly(fields) !== null).length, [rows]);
+  const { done, refused, failure, steps } = scored ?? NOTHING_SCORED;
+  const answered = done + refused.length;
+  const isScoring = asking.current !== null && answered < rows.length;
   const score = async (): Promise<void> => {
     const id = runIdOf(file.name, new Date());
     const controller = new AbortController();
@@ -127,7 +128,7 @@ function Rows({ file, rows, tool, leftOut }: RowsProps) {
       if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
     }
     asking.current = null;
-    setScored((last) => (last === null ? last : { ...last }));
+    setScored((last) => ({ ...(last ?? NOTHING_SCORED) }));
   };
   return (
     <>
@@ -150,17 +151,16 @@ function Rows({ file, rows, tool, leftOut }: RowsProps) {
         </div>
       ) : (
         <>
-          <progress max={rows.length} value={done + refused} aria-label="Rows scored" />
+          <progress max={rows.length} value={answered} aria-label="Rows scored" />
           <p>
             {countText(done)} of {countText(rows.length)} scored
-            {scored !== null && scored.refused > 0 && <>, {countText(scored.refused)} refused</>}
-            {scored !== null && scored.done > 0 && (
+            {done > 0 && (
               <>
                 {' · '}
-                <a href={answersHref(run, scored.steps)}>See the answers</a>
+                <a href={answersHref(run, steps)}>See the answers</a>
               </>
             )}
-            {!ended && asking.current !== null && (
+            {isScoring && (
               <>
                 {' '}
                 <button type="button" class="quiet" onClick={() => asking.current?.abort()}>
@@ -168,14 +168,46 @@ function Rows({ file, rows, tool, leftOut }: RowsProps) {
                 </button>
               </>
             )}
+            {!isScoring && answered < rows.length && (
+              <> · stopped: {plural(rows.length - answered, 'row')} not scored</>
+            )}
           </p>
-          {scored !== null && scored.failure !== null && <ProblemNotice failure={scored.failure} />}
+          {failure !== null && <ProblemNotice failure={failure} />}
         </>
       )}
+      <BadRows rows={[...bad, ...refused].sort((one, other) => one.number - other.number)} unit={unit} />
       <p class="muted">
         The rows go to this Worker, which records them with their text as a run; delete it on its page.
       </p>
     </>
+  );
+}
+
+const NOTHING_SCORED: ScoredRows = { done: 0, refused: [], failure: null, steps: new Set() };
+
+/** More rows than these are counted. */
+const BAD_ROWS_NAMED = 100;
+
+/** Names each row that is not shown, with the reason. */
+function BadRows({ rows, unit }: { rows: readonly BadRow[]; unit: 'line' | 'row' }) {
+  if (rows.length === 0) return null;
+  return (
+    <details class="notice notice-bad bad-rows" open={rows.length <= 5}>
+      <summary class="notice-title">
+        {plural(rows.length, 'row')} of the file {rows.length === 1 ? 'is' : 'are'} not scored
+      </summary>
+      <ul>
+        {rows.slice(0, BAD_ROWS_NAMED).map(({ number, problem }, at) => (
+          <li key={`${number} ${at}`}>
+            <b>
+              {unit} {countText(number)}
+            </b>{' '}
+            {problem}
+          </li>
+        ))}
+        {rows.length > BAD_ROWS_NAMED && <li>and {countText(rows.length - BAD_ROWS_NAMED)} more</li>}
+      </ul>
+    </details>
   );
 }
 

@@ -4,19 +4,32 @@
  */
 import { inspectSamples } from '../../../lib/inspect-log.ts';
 import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
+import { MAX_BODY_BYTES } from '../../../src/limits.ts';
+import type { Result } from '../../../src/result.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
-import { recordOf } from '../../../src/wire/rows/columns.ts';
+import { jsonValueLines } from '../../../src/text/json-values.ts';
+import { type Line, readLines } from '../../../src/text/lines.ts';
+import { cellProblems, recordOf } from '../../../src/wire/rows/columns.ts';
 import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
 import { isZip, rowFormatOf } from '../../../src/wire/rows/row-format.ts';
-import { isModelBatchResult, isToolDocument, RowReader, recordsOfDocument } from '../../../src/wire/rows/tool-files.ts';
-import { unreadableBytes, utf16Of } from '../../../src/wire/rows/unreadable-files.ts';
+import { faultOfRecord, NO_OBJECT, ROW_FAULTS, recordOfLine } from '../../../src/wire/rows/row-line.ts';
+import { isToolDocument, RowReader, recordsOfDocument } from '../../../src/wire/rows/tool-files.ts';
+import { type Unreadable, unreadableBytes, utf16Of } from '../../../src/wire/rows/unreadable-files.ts';
+import { countText } from '../display/number-text.ts';
+
+/** A row with its number in the file: that of its line or, where `unit` is `row`, of its record. */
+export type OpenedRow = { readonly number: number; readonly fields: JsonObject };
+/** A row that cannot be read; the others are. */
+export type BadRow = { readonly number: number; readonly problem: string };
 
 export type OpenedFile =
   | { readonly kind: 'run' }
   | { readonly kind: 'batch_results' }
   | {
       readonly kind: 'rows';
-      readonly rows: readonly JsonObject[];
+      readonly rows: readonly OpenedRow[];
+      readonly bad: readonly BadRow[];
+      readonly unit: 'line' | 'row';
       /** Such as `promptfoo results`; `null` = rows of Citeward. */
       readonly tool: string | null;
       /** Records without an answer, which are no rows. */
@@ -29,7 +42,10 @@ export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 /** More rows than these are scored by the command line, which reads them one at a time. */
 export const MAX_ROWS = 10_000;
 
+/** After so many bad rows and no good one the file is of another kind. */
+const MAX_BAD_AT_START = 5;
 const HEAD_BYTES = 4096;
+const CHUNK_BYTES = 1024 * 1024;
 const FROM_TERMINAL = 'Open it from a terminal: npx citeward view FILE.';
 
 /** Reads a file; whatever cannot be read is refused, never thrown. */
@@ -43,6 +59,7 @@ export async function readOpenedFile(given: File): Promise<OpenedFile> {
     const isShownFromDisk = opened.kind === 'run' || opened.kind === 'batch_results';
     return isShownFromDisk && file !== given ? refused('is compressed', 'Unpack it first: gunzip FILE') : opened;
   } catch (error) {
+    if (error instanceof UnreadableArchive) return refused(error.unreadable.problem, error.unreadable.hint);
     // The message may quote the file, which is untrusted.
     return refused(`cannot be read (${error instanceof Error ? error.name : 'an error'})`, FROM_TERMINAL);
   }
@@ -54,15 +71,30 @@ async function readPlainFile(file: File): Promise<OpenedFile> {
   const head = new TextDecoder(encoding).decode(bytes);
   const unreadable = unreadableBytes(head);
   if (unreadable !== null) return refused(unreadable.problem, unreadable.hint);
-  if (isZip(head)) return rowsOfRecords(await logRecords(file), RECORDS);
+  if (isZip(head)) return readRows(sampleRecords(file), 'row', RECORDS);
   const format = rowFormatOf(head, file.name);
-  if (format === 'parquet') return rowsOfRecords(await parquetRecords(file), CELLS);
-  const text = decoded(await file.arrayBuffer(), encoding);
-  if (text === null) return refused('is not UTF-8', 'Save it as UTF-8, from a spreadsheet as "CSV UTF-8".');
-  if (isToolDocument(head)) return documentRows(text);
-  if (format === 'csv' || format === 'tsv') return rowsOfRecords(await csvRecords(text, format), CELLS);
-  if (readRunLine(text.slice(0, text.indexOf('\n'))).ok) return { kind: 'run' };
-  return rowsOfRecords(format === 'json' ? jsonRecords(text) : lineRecords(text), RECORDS);
+  if (format === 'parquet') {
+    const records = await parquetRecords(file);
+    return 'kind' in records ? records : readRows(numbered(records), 'row', CELLS);
+  }
+  const text = await inUtf8(file, encoding);
+  if (text === null) return NOT_UTF8;
+  if (isToolDocument(head)) return readDocument(await text.text());
+  switch (format) {
+    case 'csv':
+    case 'tsv': {
+      const cells = await csvRecords(text, format);
+      return 'kind' in cells ? cells : readRows(cells, 'row', CELLS);
+    }
+    case 'json':
+      return readRows(lineRecords(readLines(jsonValueLines(chunksOf(text)), MAX_BODY_BYTES)), 'row', RECORDS);
+    case 'jsonl':
+      for await (const { content } of readLines(chunksOf(text), MAX_BODY_BYTES)) {
+        if (content.ok && readRunLine(content.value).ok) return { kind: 'run' };
+        break;
+      }
+      return readRows(lineRecords(readLines(chunksOf(text), MAX_BODY_BYTES)), 'line', RECORDS);
+  }
 }
 
 const RECORDS = { tool: null, areCells: false } as const;
@@ -88,6 +120,15 @@ async function unzipped(file: File): Promise<File | Refused> {
   }
 }
 
+const NOT_UTF8 = refused('is not UTF-8', 'Save it as UTF-8, from a spreadsheet as "CSV UTF-8".');
+
+/** The file in UTF-8; `null` = it is not in the encoding that its byte order mark names. */
+async function inUtf8(file: File, encoding: string): Promise<Blob | null> {
+  if (encoding === 'utf-8') return file;
+  const text = decoded(await file.arrayBuffer(), encoding);
+  return text === null ? null : new Blob([text]);
+}
+
 /** The text without its byte order mark; `null` = it is not in this encoding. */
 function decoded(bytes: ArrayBuffer, encoding: string): string | null {
   try {
@@ -98,48 +139,54 @@ function decoded(bytes: ArrayBuffer, encoding: string): string | null {
   }
 }
 
-type Records = readonly JsonObject[] | Refused;
-
-/** An array of rows, or one row that is printed over several lines. */
-function jsonRecords(text: string): Records {
-  const whole = parsedJson(text);
-  if (whole === undefined) return refused('is no single JSON value', 'Rows are an array, or one JSON object a line.');
-  const values: readonly unknown[] = Array.isArray(whole) ? whole : [whole];
-  const wrong = values.findIndex((value) => !isJsonObject(value));
-  return wrong === -1 ? values.filter(isJsonObject) : refused(`has no JSON object as row ${wrong + 1}`, FROM_TERMINAL);
-}
-
-function lineRecords(text: string): Records {
-  const records: JsonObject[] = [];
-  for (const [n, line] of text.split('\n').entries()) {
-    if (line.trim() === '') continue;
-    const value = parsedJson(line);
-    if (!isJsonObject(value)) {
-      return refused(`has no JSON object on line ${n + 1}`, 'Rows are one JSON object a line.');
-    }
-    records.push(value);
+/** The bytes of a file. Between two chunks the page can answer its reader. */
+async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < file.size; at += CHUNK_BYTES) {
+    yield new Uint8Array(await file.slice(at, at + CHUNK_BYTES).arrayBuffer());
   }
-  return records;
 }
 
-function documentRows(text: string): OpenedFile {
-  const document = parsedJson(text);
+type Read = { readonly number: number; readonly record: Result<JsonObject, string> };
+type Records = AsyncIterable<Read> | Iterable<Read>;
+
+async function* lineRecords(lines: AsyncIterable<Line>): AsyncGenerator<Read> {
+  for await (const { number, content } of lines) yield { number, record: recordOfLine(content) };
+}
+
+function numbered(values: readonly unknown[]): readonly Read[] {
+  return values.map((value, at) => ({
+    number: at + 1,
+    record: isJsonObject(value) ? { ok: true, value } : { ok: false, error: NO_OBJECT },
+  }));
+}
+
+async function readDocument(text: string): Promise<OpenedFile> {
+  const document = parsedJson(text.replace(/^\uFEFF/u, ''));
   if (!isJsonObject(document)) return refused('is no complete JSON', 'Write the file again.');
   const read = recordsOfDocument(document);
   if (read.kind === 'unreadable') return refused(read.problem, read.hint);
-  return rowsOfRecords(read.records, { tool: read.tool, areCells: false });
+  return readRows(numbered(read.records), 'row', { tool: read.tool, areCells: false });
 }
 
-async function logRecords(file: File): Promise<Records> {
-  const records: JsonObject[] = [];
+/** @throws UnreadableArchive if it is no log, or is packed in a way that browsers do not unpack. */
+async function* sampleRecords(file: File): AsyncGenerator<Read> {
+  let number = 0;
   for await (const sample of inspectSamples(file, null)) {
-    if (!sample.ok) return refused(sample.error.problem, sample.error.hint);
-    records.push(sample.value);
+    if (!sample.ok && sample.error !== 'broken_sample') throw new UnreadableArchive(sample.error);
+    yield { number: ++number, record: sample.ok ? sample : { ok: false, error: ROW_FAULTS.broken_sample } };
   }
-  return records;
 }
 
-async function parquetRecords(file: File): Promise<Records> {
+class UnreadableArchive extends Error {
+  readonly unreadable: Unreadable;
+
+  constructor(unreadable: Unreadable) {
+    super(unreadable.problem);
+    this.unreadable = unreadable;
+  }
+}
+
+async function parquetRecords(file: File): Promise<readonly JsonObject[] | Refused> {
   const { parquetReadObjects } = await import('hyparquet');
   const buffer = { byteLength: file.size, slice: (from: number, to?: number) => file.slice(from, to).arrayBuffer() };
   try {
@@ -151,36 +198,64 @@ async function parquetRecords(file: File): Promise<Records> {
   }
 }
 
-async function csvRecords(text: string, format: 'csv' | 'tsv'): Promise<Records> {
+async function csvRecords(file: Blob, format: 'csv' | 'tsv'): Promise<readonly Read[] | Refused> {
+  const text = decoded(await file.arrayBuffer(), 'utf-8');
+  if (text === null) return NOT_UTF8;
   const { parse } = await import('csv-parse/browser/esm/sync');
   const { delimiter, headerLine } = csvLayout(text.slice(0, HEAD_BYTES));
-  try {
-    const records: readonly unknown[] = parse(text, {
-      ...{ bom: true, columns: true, skip_empty_lines: true, from_line: headerLine },
-      delimiter: format === 'tsv' ? '\t' : delimiter,
-    });
-    return records.filter(isJsonObject);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return refused('is malformed CSV', 'Fields with commas, quotes or line breaks need quotes.');
-  }
+  const read: Read[] = [];
+  const add = (record: Read['record']): void => {
+    read.push({ number: read.length + 1, record });
+  };
+  parse(text, {
+    ...{ bom: true, columns: true, skip_empty_lines: true, from_line: headerLine, to: MAX_ROWS + 1 },
+    delimiter: format === 'tsv' ? '\t' : delimiter,
+    skip_records_with_error: true,
+    on_record: (record: unknown) => {
+      add(isJsonObject(record) ? { ok: true, value: record } : { ok: false, error: NO_OBJECT });
+      return null;
+    },
+    on_skip: faultOfRecord((fault) => add({ ok: false, error: ROW_FAULTS[fault] })),
+  });
+  return read;
 }
 
-function rowsOfRecords(records: Records, reading: ConstructorParameters<typeof RowReader>[0]): OpenedFile {
-  if ('kind' in records) return records;
+/** Reads on after a row that cannot be read. @returns a refusal if no row can, or if the file holds something else. */
+async function readRows(
+  records: Records,
+  unit: 'line' | 'row',
+  reading: ConstructorParameters<typeof RowReader>[0],
+): Promise<OpenedFile> {
   const reader = new RowReader(reading);
-  const rows: JsonObject[] = [];
-  for (const record of records) {
-    const read = reader.read(record);
-    if (read.ok) rows.push(...read.value);
-    // A line of a request that failed may be of any batch.
-    else if (read.error.kind === 'batch_results' && !records.some(isModelBatchResult)) return read.error;
-    else if (read.error.kind === 'unreadable') return refused(read.error.problem, read.error.hint);
+  const rows: OpenedRow[] = [];
+  const bad: BadRow[] = [];
+  let isBatch = false;
+  for await (const { number, record } of records) {
+    const read = record.ok ? reader.read(record.value) : null;
+    if (!record.ok) bad.push({ number, problem: record.error });
+    if (read?.ok === false) {
+      if (read.error.kind === 'unreadable') return refused(read.error.problem, read.error.hint);
+      // A line of a request that failed may be of any batch.
+      isBatch = true;
+    }
+    for (const fields of read?.ok === true ? read.value : []) {
+      const { id: _id, note: _note, ...cells } = fields;
+      const [problem] = cellProblems(cells);
+      if (problem === undefined) rows.push({ number, fields });
+      else bad.push({ number, problem: `${problem.field}: ${problem.message}` });
+    }
+    if (rows.length === 0 && bad.length === MAX_BAD_AT_START) break;
+    if (rows.length + bad.length > MAX_ROWS) return refused(`has more than ${countText(MAX_ROWS)} rows`, FROM_TERMINAL);
   }
-  if (records.length === 0) {
-    return refused('has no rows', 'A row is a JSON object with question, response and sources.');
+  if (isBatch) return { kind: 'batch_results' };
+  const [first] = bad;
+  if (rows.length > 0) return { kind: 'rows', rows, bad, unit, tool: reader.tool, leftOut: reader.leftOut };
+  if (first !== undefined) {
+    return refused(`has no row that can be read; ${unit} ${first.number}: ${first.problem}`, ROWS_ARE);
   }
-  if (rows.length === 0) return refused('has no record with an answer', 'Choose another file.');
-  if (rows.length > MAX_ROWS) return refused(`has more than ${MAX_ROWS} rows`, FROM_TERMINAL);
-  return { kind: 'rows', rows, tool: reader.tool, leftOut: reader.leftOut };
+  return reader.leftOut > 0
+    ? refused('has no record with an answer', 'Choose another file.')
+    : refused('has no rows', ROWS_ARE);
 }
+
+const ROWS_ARE = 'A row is a JSON object with question, response and sources.';

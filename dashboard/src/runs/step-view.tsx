@@ -1,9 +1,7 @@
 /** The rollouts of one step: filtered, sorted, exported. */
 import { useMemo, useState } from 'preact/hooks';
 import { ADVANTAGE_PRESET_NAMES, type AdvantagePreset } from '../../../src/scoring/advantage-presets.ts';
-import type { RunDetail, RunRollout } from '../../../src/wire/runs.ts';
-import { runPath } from '../api/call.ts';
-import { useApi } from '../api/use-api.ts';
+import type { RunRollout } from '../../../src/wire/runs.ts';
 import { countText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { saveBlob } from '../display/save-blob.ts';
@@ -26,16 +24,13 @@ import {
   shownGroups,
   sorted,
 } from './step-rollouts.ts';
-import { useStepRollouts } from './use-step-rollouts.ts';
+import { useGrowingStep } from './use-growing-step.ts';
 
-const NO_RECIPES: RunDetail['recipes'] = [];
 const NO_ROLLOUTS: readonly RunRollout[] = [];
 
 /** @param query settings of a replay, under which the step is also shown; and the preset of the advantages. */
 export function StepView({ run, step, query }: { run: string; step: string; query: Query }) {
-  const { rollouts: loaded, state, failure, load } = useStepRollouts(run, step);
-  const described = useApi<RunDetail>(`${runPath(run)}?limit=1`).loaded;
-  const recipes = described.state === 'loaded' ? described.value.recipes : NO_RECIPES;
+  const { rollouts: loaded, recipes, more, state, failure, load } = useGrowingStep(run, step);
   const asked = ADVANTAGE_PRESET_NAMES.find((name) => name === query.get('advantages')) ?? 'mean';
   const [preset, setPreset] = useState<AdvantagePreset>(asked);
   const rollouts = useMemo(() => completeGroups(loaded, state === 'whole'), [loaded, state]);
@@ -51,6 +46,7 @@ export function StepView({ run, step, query }: { run: string; step: string; quer
           {state === 'loading' ? 'Loading… ' : ''}
           {plural(rollouts.length, 'rollout')} in {plural(groups.length, 'group')}
           {state === 'more' ? ' so far' : ''}
+          {more > 0 && ` · ${countText(more)} more recorded`}
         </span>
         {state === 'more' && (
           <button type="button" onClick={load}>

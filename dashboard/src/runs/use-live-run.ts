@@ -33,7 +33,7 @@ export function useLiveRun(id: string): LiveRun {
   const [poll, setPoll] = useState({ round: 0, isBehind: false });
   const shown = followed !== null && followed.of === first ? followed : null;
   const run = shown?.run ?? first;
-  const isActive = run !== null && Date.now() - Date.parse(run.active_at) < ACTIVE_MS;
+  const isActive = run !== null && isActiveRun(run);
 
   const [asked, setAsked] = useState<AbortController | null>(null);
   useEffect(() => () => asked?.abort(), [asked, first]);
@@ -54,6 +54,11 @@ export function useLiveRun(id: string): LiveRun {
     changedAt: shown?.changedAt ?? null,
     isBehind: poll.isBehind,
   };
+}
+
+/** Whether something was recorded in the last minutes. */
+export function isActiveRun({ active_at }: RunDetail): boolean {
+  return Date.now() - Date.parse(active_at) < ACTIVE_MS;
 }
 
 function ignoreAborted(work: Promise<void>): void {

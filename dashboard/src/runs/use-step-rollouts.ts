@@ -8,8 +8,10 @@ import { useObservable } from '../settings/observable.ts';
 type RolloutPage = { readonly rollouts: readonly RunRollout[]; readonly next: string | null };
 
 const PAGE_ROLLOUTS = 200;
-/** Rollouts that are loaded without being asked for; a step of most runs has fewer. */
-const ROLLOUTS_AT_ONCE = 4_000;
+/** Rollouts that are loaded without being asked for; a step of most runs has fewer, and an opened file too. */
+const ROLLOUTS_AT_ONCE = 10_000;
+/** The list is drawn after the first page and then after so many pages, as drawing takes longer than loading. */
+const PAGES_DRAWN = 10;
 
 export type StepRollouts = {
   readonly rollouts: readonly RunRollout[];
@@ -17,39 +19,55 @@ export type StepRollouts = {
   readonly failure: CallFailure | null;
   /** Loads more, or retries. */
   readonly load: () => void;
+  /** Loads the step again; what is shown stays until all of it is there. */
+  readonly refresh: () => void;
 };
 
 export function useStepRollouts(run: string, step: string): StepRollouts {
   const key = useObservable(apiKey);
   const [round, setRound] = useState(0);
-  const [shown, setShown] = useState<Omit<StepRollouts, 'load'>>(NOTHING);
+  const [shown, setShown] = useState<Omit<StepRollouts, 'load' | 'refresh'>>(NOTHING);
   const next = useRef<{ readonly of: string; readonly after: string | null; readonly rollouts: RunRollout[] }>(null);
+  /** What the shown rollouts are of. */
+  const shownOf = useRef<string>(null);
   useEffect(() => {
     const aborter = new AbortController();
     const of = JSON.stringify([run, step, key]);
     let { after, rollouts } = next.current?.of === of ? next.current : { after: null, rollouts: [] };
     const end = rollouts.length + ROLLOUTS_AT_ONCE;
+    const isRefresh = rollouts.length === 0 && shownOf.current === of;
+    shownOf.current = of;
     const loadPages = async (): Promise<void> => {
-      for (;;) {
+      for (let pages = 0; ; pages++) {
         const query = new URLSearchParams({ step, detail: 'summary', limit: String(PAGE_ROLLOUTS) });
         if (after !== null) query.set('after', after);
         const reply = await callApi<RolloutPage>(`${runPath(run)}/rollouts?${query}`, { signal: aborter.signal });
-        if (!reply.ok) return setShown({ rollouts, state: 'failed', failure: reply.failure });
+        if (!reply.ok) {
+          // What is shown stays, and the next refresh tries again.
+          if (!isRefresh) setShown({ rollouts, state: 'failed', failure: reply.failure });
+          return;
+        }
         rollouts = [...rollouts, ...reply.value.rollouts];
         after = reply.value.next;
         next.current = { of, after, rollouts };
         const state = after === null ? 'whole' : rollouts.length >= end ? 'more' : 'loading';
-        setShown({ rollouts, state, failure: null });
+        const isDrawn = state !== 'loading' || (!isRefresh && pages % PAGES_DRAWN === 0);
+        if (isDrawn) setShown({ rollouts, state, failure: null });
         if (state !== 'loading') return;
       }
     };
-    setShown({ rollouts, state: 'loading', failure: null });
+    if (!isRefresh) setShown({ rollouts, state: 'loading', failure: null });
     loadPages().catch((error: unknown) => {
       if (!aborter.signal.aborted) throw error;
     });
     return () => aborter.abort();
   }, [run, step, key, round]);
-  return { ...shown, load: () => setRound((n) => n + 1) };
+  const load = (): void => setRound((n) => n + 1);
+  const refresh = (): void => {
+    next.current = null;
+    load();
+  };
+  return { ...shown, load, refresh };
 }
 
-const NOTHING: Omit<StepRollouts, 'load'> = { rollouts: [], state: 'loading', failure: null };
+const NOTHING: Omit<StepRollouts, 'load' | 'refresh'> = { rollouts: [], state: 'loading', failure: null };

@@ -87,29 +87,23 @@ function refusalOf(record: JsonObject): Unreadable | BatchResults | null {
 export type DocumentRecords = {
   readonly kind: 'records';
   readonly tool: Tool;
-  readonly records: readonly JsonObject[];
+  /** One that is no JSON object is no record. */
+  readonly records: readonly unknown[];
 };
 
 /** The records of a whole JSON document: the samples of an inspect log, or the results of promptfoo. */
 export function recordsOfDocument(document: JsonObject): DocumentRecords | Unreadable {
   const { samples, results, eval: evaluation } = document;
   if (isJsonObject(evaluation) && 'status' in document) {
-    if (Array.isArray(samples) && samples.length > 0) return documentRecords(INSPECT, samples);
+    if (Array.isArray(samples) && samples.length > 0) return { kind: 'records', tool: INSPECT, records: samples };
     return unreadable('is an inspect log without samples', 'Run inspect without --no-log-samples.');
   }
   const found = isJsonObject(results) ? results['results'] : results;
-  if (Array.isArray(found) && found.length > 0) return documentRecords(PROMPTFOO, found);
+  if (Array.isArray(found) && found.length > 0) return { kind: 'records', tool: PROMPTFOO, records: found };
   return unreadable(
     'is a JSON document without samples or results',
     'Give the results of promptfoo, or an inspect log.',
   );
-}
-
-function documentRecords(tool: Tool, values: readonly unknown[]): DocumentRecords | Unreadable {
-  const records = values.filter(isJsonObject);
-  if (records.length === values.length) return { kind: 'records', tool, records };
-  const position = values.findIndex((value) => !isJsonObject(value)) + 1;
-  return unreadable(`has no JSON object as number ${position} of its list`, 'Write the file again.');
 }
 
 /** Whether a JSON document with this beginning is the file of a tool, so that it is read as one value. */

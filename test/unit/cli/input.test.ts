@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mapInOrder } from '../../../cli/shared/in-order.ts';
-import { type Line, readLines } from '../../../cli/shared/lines.ts';
 import { readRow, withoutFields } from '../../../cli/shared/rows.ts';
+import { type Line, readLines } from '../../../src/text/lines.ts';
 import { verifyRequestSchema } from '../../../src/wire/verify.ts';
 
 const MAX_BYTES = 64;

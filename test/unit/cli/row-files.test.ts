@@ -8,9 +8,9 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RunError, UsageError } from '../../../cli/shared/exit.ts';
 import { readFlags } from '../../../cli/shared/flags.ts';
-import { jsonValueLines } from '../../../cli/shared/row-files/json-values.ts';
 import { MAP_FLAG, openRows } from '../../../cli/shared/row-files/open-rows.ts';
 import { readRow } from '../../../cli/shared/rows.ts';
+import { jsonValueLines } from '../../../src/text/json-values.ts';
 import { cellProblems, withReadAnswer, withSourceTexts } from '../../../src/wire/rows/columns.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
@@ -386,8 +386,8 @@ describe('a file that cannot be read on', () => {
     ['little.csv', Buffer.from('question,response', 'utf16le'), 'is UTF-16 without a byte order mark'],
     ['utf32.csv', Buffer.from('fffe0000610000002c000000', 'hex'), 'is UTF-32'],
     ['columns.json', '{"response":{"0":"a"}}', 'is a table by columns, not rows'],
-    ['short.csv', 'a,b\n1,2\n3', 'the record on line 3 has another number of fields than the header'],
-    ['open.csv', 'a,b\n1,"2', 'a quote on line 2 is not closed'],
+    ['short.csv', 'a,b\n1,2\n3', 'number 2: another number of fields than the header'],
+    ['open.csv', 'a,b\n1,"2', 'number 1: a quote is not closed'],
     ['cut.parquet', 'PAR1 and no more', 'not readable as Parquet'],
   ])('%s', async (name, content, problem) => {
     const failed = rowsOf(name, content);

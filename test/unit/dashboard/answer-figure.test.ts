@@ -54,6 +54,18 @@ test('each claim has its mark, its number and ids, and a note if something is fo
   for (const tone of ['none-wash', 'invented-wash']) expect(svg).toContain(`fill="#${tone}"`);
 });
 
+test('an answer in Arabic or Hebrew begins at the right edge, and its marks are under its words', () => {
+  const svg = figureOf('<answer>ab <snippet id=S1>עומק האגם 1,642 מטר.</snippet></answer>', 'מה עומק האגם?');
+  const [question, first] = [...svg.matchAll(/<text x="([\d.]+)"( direction="rtl")?/g)].map(([, x, rtl]) => [x, rtl]);
+  expect(question).toEqual(['696', ' direction="rtl"']);
+  expect(first).toEqual(['24', undefined]);
+  const hebrew = figureOf('<answer>\n<snippet id=S1>עומק האגם 1,462 מטר.</snippet></answer>');
+  const claim = /<text x="([\d.]+)" direction="rtl" y="[\d.]+" textLength="(\d+)"/.exec(hebrew);
+  const wash = /<rect x="([\d.]+)" y="[\d.]+" width="(\d+)" height="21" rx="2" fill="#/.exec(hebrew);
+  expect(claim?.[1]).toBe('696');
+  expect(Number(wash?.[1]) + Number(wash?.[2])).toBe(696);
+});
+
 test('no text of an answer is markup, or a character that XML forbids', () => {
   const svg = figureOf(
     '<answer><snippet id=S1>Deep </text><script>alert(1)</script> & "old"\u0000\u001b\ud800\ufffe</snippet></answer>',

@@ -26,12 +26,14 @@ describe('rows', () => {
     ['rows.csv.gz', new Uint8Array(gzipSync(csv(',')))],
     ['rows.jsonl.gz', new Uint8Array(gzipSync(JSON.stringify(ROW)))],
   ])('of %s', async (name, content) => {
-    expect(await opened(name, content)).toEqual({ kind: 'rows', rows: [ROW], tool: null, leftOut: 0 });
+    expect(await opened(name, content)).toMatchObject({
+      ...{ kind: 'rows', rows: [{ number: 1, fields: ROW }], bad: [], tool: null, leftOut: 0 },
+    });
   });
 
   test('are separated by what the header has most often', async () => {
     expect(await opened('rows.csv', SEMICOLONS)).toMatchObject({
-      rows: [{ question: ROW.question, response: ROW.response, 'sources, cited': 'x' }],
+      rows: [{ fields: { question: ROW.question, response: ROW.response, 'sources, cited': 'x' } }],
     });
   });
 });

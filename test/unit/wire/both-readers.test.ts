@@ -1,4 +1,7 @@
-/** Each file is read alike by `citeward view` and by *Open a file* of the dashboard: the same rows, or a refusal. */
+/**
+ * Each file is read alike by `citeward view` and by *Open a file* of the dashboard: the same rows, the same words for
+ * each row that cannot be read, or a refusal.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFlags } from '../../../cli/shared/flags.ts';
 import { MAP_FLAG, openRows } from '../../../cli/shared/row-files/open-rows.ts';
 import { readOpenedFile } from '../../../dashboard/src/open-file/read-file.ts';
-import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
+import type { JsonObject } from '../../../src/json.ts';
+import { cellProblems } from '../../../src/wire/rows/columns.ts';
+import { recordOfLine } from '../../../src/wire/rows/row-line.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -16,7 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-type Seen = { readonly tool: string | null; readonly rows: readonly JsonObject[]; readonly leftOut: number };
+type Bad = readonly [number: number, problem: string];
+type Seen = {
+  readonly tool: string | null;
+  readonly rows: readonly JsonObject[];
+  readonly leftOut: number;
+  readonly bad: readonly Bad[];
+};
 /** What is read, or a part of what a refusal says. */
 type Outcome = Seen | { readonly refused: string };
 
@@ -25,7 +36,8 @@ async function seenByCli(name: string, content: string | Uint8Array): Promise<Ou
   await writeFile(path, content);
   let tool: string | null = null;
   let leftOut = 0;
-  const parts: Uint8Array[] = [];
+  const rows: JsonObject[] = [];
+  const bad: Bad[] = [];
   try {
     const input = await openRows(readFlags('view', [MAP_FLAG], [path]), 'view FILE', true, {
       onTool: (name) => {
@@ -35,23 +47,30 @@ async function seenByCli(name: string, content: string | Uint8Array): Promise<Ou
         leftOut = records;
       },
     });
-    for await (const chunk of input.chunks) parts.push(chunk);
+    for await (const { number, content } of input.lines) {
+      const read = recordOfLine(content);
+      const [problem] = read.ok ? cellProblems(read.value) : [];
+      if (!read.ok) bad.push([number, read.error]);
+      else if (problem !== undefined) bad.push([number, `${problem.field}: ${problem.message}`]);
+      else rows.push(read.value);
+    }
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return { refused: error.message };
   }
-  const lines = Buffer.concat(parts).toString().split('\n');
-  const values = lines.filter((line) => line.trim() !== '').map(parsedJson);
-  const rows = values.filter(isJsonObject);
-  // The command scores the other rows, and names the line.
-  return rows.length < values.length ? { refused: 'has no JSON object' } : { tool, rows, leftOut };
+  // The command ends with an error then, after it has named the first rows.
+  const [first] = bad;
+  return rows.length === 0 && first !== undefined ? { refused: first[1] } : { tool, rows, leftOut, bad };
 }
 
 async function seenByDashboard(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<Outcome> {
   const opened = await readOpenedFile(new File([content], name));
   switch (opened.kind) {
     case 'rows':
-      return { tool: opened.tool, rows: opened.rows, leftOut: opened.leftOut };
+      return {
+        ...{ tool: opened.tool, rows: opened.rows.map(({ fields }) => fields), leftOut: opened.leftOut },
+        bad: opened.bad.map(({ number, problem }) => [number, problem]),
+      };
     case 'refused':
       return { refused: opened.problem };
     default:
@@ -105,7 +124,12 @@ const ANSWERED = { ...RESULT, response: { output: 'a [1]' } };
 const OF_RESULT = { question: 'q', response: 'a [1]', sources: ['c'], note: 'x' };
 const ROW = { question: 'q', response: 'a [1]', sources: ['c'] };
 
-const read = (tool: string | null, rows: readonly JsonObject[], leftOut = 0): Seen => ({ tool, rows, leftOut });
+const read = (tool: string | null, rows: readonly JsonObject[], leftOut = 0, bad: readonly Bad[] = []): Seen => ({
+  tool,
+  rows,
+  leftOut,
+  bad,
+});
 
 describe('both readers', () => {
   test.each<[string, string | Uint8Array<ArrayBuffer>, Outcome]>([
@@ -166,7 +190,7 @@ describe('both readers', () => {
     [
       'promptfoo-null.json',
       JSON.stringify({ evalId: 'e', results: { results: [ANSWERED, null] } }),
-      { refused: 'has no JSON object as number 2 of its list' },
+      read('promptfoo results', [OF_RESULT], 0, [[2, 'expected a JSON object']]),
     ],
     // Only columns that one tool writes tell it.
     ['gold.jsonl', lines({ question: 'q', answer: 'gold', model_answer: 'a' }), { refused: 'none is an answer' }],
@@ -181,9 +205,62 @@ describe('both readers', () => {
       lines({ custom_id: 'a', response: { body: { choices: [{ message: { content: 'hi' } }] } }, error: null }),
       { refused: 'is the output of a batch of a model server' },
     ],
-    ['list.json', '[{"question":"q","response":"a"},null,"x"]', { refused: 'has no JSON object' }],
-    ['broken.jsonl', '{"question":"q","response":"a"}\nnot json\n', { refused: 'has no JSON object' }],
-    ['latin.jsonl', new Uint8Array(Buffer.from(lines({ question: 'Zürich' }), 'latin1')), { refused: 'not UTF-8' }],
+    // One bad row is named, and the others are read.
+    [
+      'list.json',
+      '[{"question":"q","response":"a"},null,"x",{"question":}]',
+      read(null, [{ question: 'q', response: 'a' }], 0, [
+        [2, 'expected a JSON object'],
+        [3, 'expected a JSON object'],
+        [4, expect.stringContaining('this is not JSON')],
+      ]),
+    ],
+    [
+      'broken.jsonl',
+      '\n{"question":"q","response":"a"}\n\nnot json\n{"question":"q","response":"b"}',
+      read(
+        null,
+        ['a', 'b'].map((response) => ({ question: 'q', response })),
+        0,
+        [[4, 'expected one JSON object a line; this is not JSON']],
+      ),
+    ],
+    [
+      'printed.jsonl',
+      lines({ ...ROW, sources: String.raw`['a', '\N{BULLET}']` }, ROW),
+      read(null, [ROW], 0, [[1, expect.stringMatching(/^sources: a printed list that is not read/)]]),
+    ],
+    [
+      'latin.jsonl',
+      new Uint8Array(Buffer.from(lines({ ...ROW, question: 'Zürich' }, ROW), 'latin1')),
+      read(null, [ROW], 0, [[1, 'not UTF-8']]),
+    ],
+    [
+      'promptfoo-broken.jsonl',
+      `${lines({ ...RESULT, response: null })}\n{\n${lines(ANSWERED)}`,
+      read('promptfoo results', [OF_RESULT], 1, [[3, expect.stringContaining('wrong from column 2')]]),
+    ],
+    [
+      'short.csv',
+      'question,response\nq,a\nq\nq,b,"c\nd"\nq,c\n',
+      read(
+        null,
+        ['a', 'c'].map((response) => ({ question: 'q', response })),
+        0,
+        [2, 3].map((at): Bad => [at, expect.stringContaining('another number of fields than the header')]),
+      ),
+    ],
+    [
+      'open.csv',
+      'question,response\nq,a\nq,"b\nq,c\n',
+      read(null, [{ question: 'q', response: 'a' }], 0, [[2, expect.stringContaining('a quote is not closed')]]),
+    ],
+    [
+      'quotes.csv',
+      'question,response\nq"x,b"x\nq,a\n',
+      read(null, [{ question: 'q', response: 'a' }], 0, [[1, expect.stringContaining('malformed')]]),
+    ],
+    ['notes.txt', 'no rows\nat all\n', { refused: 'this is not JSON' }],
     ['any.txt', 'question,response\nq,a\n', read(null, [{ question: 'q', response: 'a' }])],
     [
       'log.eval',
@@ -197,10 +274,10 @@ describe('both readers', () => {
       'broken.eval',
       zip([
         { name: 'header.json', text: '{}' },
-        { name: 'samples/a.json', text: JSON.stringify(SAMPLE) },
         { name: 'samples/b.json', text: '', broken: true },
+        { name: 'samples/a.json', text: JSON.stringify(SAMPLE) },
       ]),
-      { refused: 'has the sample samples/b.json, which cannot be read' },
+      read('inspect samples', [OF_SAMPLE], 0, [[1, expect.stringContaining('the sample cannot be read')]]),
     ],
     ['book.xlsx', zip([{ name: 'sheet.xml', text: '' }]), { refused: 'is a zip file' }],
   ])('of %s', async (name, content, expected) => {

@@ -2,15 +2,16 @@
  * Splits a byte stream of any size into lines, with one line in memory at a time. node:readline is unsuitable: it also
  * breaks lines at U+2028, which is legal inside JSON text, and replaces bytes that are not UTF-8 by U+FFFD.
  */
-import { TextDecoder } from 'node:util';
-import type { Result } from '../../src/result.ts';
+import type { Result } from '../result.ts';
+
+export type LineFault = 'not_utf8' | 'too_long';
 
 export type Line = {
   /** From 1, blank lines included, as an editor counts. */
   readonly number: number;
   /** Bytes of the stream up to and including this line. */
   readonly bytesRead: number;
-  readonly content: Result<string, 'not_utf8' | 'too_long'>;
+  readonly content: Result<string, LineFault>;
 };
 
 const NEWLINE = 0x0a;
@@ -29,7 +30,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
   const take = (): Line | null => {
     number++;
     const tooLong = length > maxBytes;
-    const content = contentOfLine(tooLong ? null : Buffer.concat(pieces, length), number === 1);
+    const content = contentOfLine(tooLong ? null : joined(pieces, length), number === 1);
     pieces = [];
     length = 0;
     return content.ok && content.value.trim() === '' ? null : { number, bytesRead, content };
@@ -56,6 +57,18 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
     const line = take();
     if (line !== null) yield line;
   }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = pieces;
+  if (only !== undefined && pieces.length === 1) return only;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.byteLength;
+  }
+  return whole;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -17,7 +17,7 @@ const SPACE = 0x20;
 /** Replaces a line break within a string. JSON allows neither character there, so the value stays invalid. */
 const UNIT_SEPARATOR = 0x1f;
 const LINE_FEED = 0x0a;
-const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 
 /** Yields the values of an array, or the values of the stream if it is no array. */
 export async function* jsonValueLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -28,7 +28,7 @@ export async function* jsonValueLines(chunks: AsyncIterable<Uint8Array>): AsyncG
   let inString = false;
   let escaped = false;
   for await (const chunk of chunks) {
-    const hasMark = isFirst && Buffer.from(chunk).subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    const hasMark = isFirst && BYTE_ORDER_MARK.every((byte, at) => chunk[at] === byte);
     isFirst = false;
     // Each byte becomes one byte, and a value is ended by one more.
     const out = new Uint8Array(2 * chunk.byteLength);
