@@ -13,6 +13,8 @@ type BackendError = {
   readonly status: number | null;
   /** Prompt and reply exceed the context of the model. */
   readonly too_long: boolean;
+  /** The call has more texts than Text Embeddings Inference takes. */
+  readonly too_many: boolean;
   /** A content filter refused the prompt. */
   readonly filtered: boolean;
   /** The account has no quota or credit left. */
@@ -56,6 +58,7 @@ export function errorOf(value: unknown): BackendError | null {
     filtered: names.some((name) => FILTERS.includes(name)),
     unpaid: names.includes(NO_QUOTA),
     too_long: [message, type, code].some(saysTooLong),
+    too_many: typeof message === 'string' && message.includes('maximum allowed batch size'),
     refused: refusedParameter(param, message),
   };
 }
@@ -142,6 +145,10 @@ type StatusFaultKind = Exclude<SharedFault['kind'], 'interrupted' | 'refusal' | 
 export function faultOfStatus(status: number, error: BackendError | null, retry_after_s: number | null): SharedFault {
   if (error?.too_long === true && (status === 400 || status === 422)) {
     return backendFault('prompt_too_long', "prompt and reply do not fit into the model's context");
+  }
+  // Text Embeddings Inference answers with 413 to a text that is too long, too.
+  if (error?.too_many === true) {
+    return backendFault('request_refused', 'the backend takes fewer texts in one call (--max-client-batch-size)');
   }
   if (error?.filtered === true) return backendFault('refusal', 'a content filter withheld the reply');
   const kind = kindOfStatus(status);

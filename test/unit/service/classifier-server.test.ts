@@ -157,7 +157,12 @@ describe('what is sent and read', () => {
   });
 });
 
-const tooLong = { error: '`inputs` must have less than 512 tokens. Given: 600', error_type: 'Validation' };
+/** The errors of TEI (router/src/http/server.rs); both are answered with 413. */
+const tooLong = {
+  error: 'Input validation error: `inputs` must have less than 512 tokens. Given: 600',
+  error_type: 'Validation',
+};
+const tooMany = { error: 'batch size 32 > maximum allowed batch size 8', error_type: 'Validation' };
 const contextError = {
   error: { message: "This model's maximum context length is 512 tokens", type: 'BadRequestError', code: 400 },
 };
@@ -215,6 +220,14 @@ describe('no number comes of', () => {
       () => json(tooLong, { status: 413 }),
       'judge_prompt_too_long',
     ],
+    ['more pairs than TEI takes', 'predict', () => json(tooMany, { status: 413 }), 'judge_request_refused'],
+    [
+      'a pair that TEI cannot tokenize',
+      'predict',
+      () => json({ error: 'Tokenization error', error_type: 'Tokenizer' }, { status: 422 }),
+      'judge_request_refused',
+    ],
+    ['a wrong key of TEI', 'predict', () => new Response(null, { status: 401 }), 'judge_unauthorized'],
     [
       'a window that vLLM refuses for its length',
       'classify',
@@ -236,6 +249,14 @@ describe('no number comes of', () => {
     const outcome = await classified(configured(endpoint), [reply(), reply(), reply()]);
     expect(outcome).toMatchObject({ ok: false, failure: { reason } });
     if (!outcome.ok) expect(outcome.failure.detail).not.toMatch(/ECONNREFUSED|Given|odd/);
+  });
+
+  test('a smaller --max-client-batch-size of TEI is named', async () => {
+    const outcome = await classified(configured('predict'), [json(tooMany, { status: 413 })]);
+    expect(outcome).toMatchObject({
+      ok: false,
+      failure: { detail: 'the backend takes fewer texts in one call (--max-client-batch-size)' },
+    });
   });
 
   test('a server that hangs until the deadline', async () => {
