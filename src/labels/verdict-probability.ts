@@ -72,15 +72,21 @@ export function verdictProbability(
   const token = value === null ? null : tokenAt(read.data, value);
   if (token === null) return 'unreadable';
   // Servers list the chosen token among the alternatives, except where they list fewer than it takes to reach it.
-  const others = (token.top_logprobs ?? []).filter((one) => one.token !== token.token);
+  const listed = token.top_logprobs ?? [];
+  const others = listed.filter((one) => one.token !== token.token);
   const sums = { highest: 0, other: 0 };
+  let levels = 0;
   for (const { token: word, logprob } of [...others, token]) {
     const level = levelOf(word, words);
-    if (level !== null) sums[level] += Math.exp(logprob);
+    if (level === null) continue;
+    sums[level] += Math.exp(logprob);
+    levels++;
   }
   const sum = sums.highest + sums.other;
   if (sum === 0) return 'unreadable';
-  return others.length === 0 ? 'not_reported' : sums.highest / sum;
+  // Beside a verdict that is not listed, another that is not listed may be as probable.
+  const isAlone = levels === 1 && others.length === listed.length;
+  return others.length === 0 || isAlone ? 'not_reported' : sums.highest / sum;
 }
 
 const ENTRY = /\s*:\s*\{/y;

@@ -81,6 +81,16 @@ describe('where servers differ', () => {
     expect(verdictProbability('criterion', [...split('{"c1":{"score":'), value, ...split('}}')])).toBe(1);
   });
 
+  test('vLLM lists the tokens that the schema forbids with -9999, control tokens without a text', () => {
+    const forbidden = Array.from({ length: 17 }, () => ({ token: '', logprob: -9999, bytes: [] }));
+    const allowed = { p: -0.39, f: -1.24, n: -3.44 };
+    const top_logprobs = [...Object.entries(allowed).map(([one, logprob]) => ({ token: one, logprob })), ...forbidden];
+    const [before, after] = [split('{"k1":{"reason":"$O46z","support":"'), split(...'artial"}}')];
+    const reply = [...before, { token: 'p', logprob: allowed.p, top_logprobs }, ...after];
+    const sum = Object.values(allowed).reduce((total, logprob) => total + Math.exp(logprob), 0);
+    expect(verdictProbability('claim', reply)).toBeCloseTo(Math.exp(allowed.f) / sum, 12);
+  });
+
   test.each([0.1, 1_000])('a log-probability above 0, %d, is no probability', (logprob) => {
     const value = { token: '2', logprob, top_logprobs: [{ token: '0', logprob }] };
     const reply = [...split('{"c1":{"score":'), value, ...split('}}')];
@@ -94,6 +104,8 @@ describe('where servers differ', () => {
     expect(verdictProbability('claim', alone(null))).toBe('not_reported');
     expect(verdictProbability('claim', [...before, ...split('none', '"}}')])).toBe('not_reported');
     expect(verdictProbability('claim', alone([{ token: 'none', logprob: Math.log(0.4) }]))).toBeCloseTo(0.253, 3);
+    // llama.cpp lists the likeliest tokens before the schema allows a verdict that is none of them.
+    expect(verdictProbability('claim', alone([{ token: 'The', logprob: -0.1 }]))).toBe('not_reported');
   });
 
   test('an entry without a verdict does not take that of the next', () => {
@@ -124,11 +136,11 @@ test('a long reply is read in linear time', () => {
     ]).flat();
   const time = (entries: number): number => {
     const reply = many(entries);
-    // The fastest of several, which other programs on the machine delayed least.
+    // Of the processor, which other programs on the machine do not lengthen; the fastest of several.
     const times = Array.from({ length: 8 }, () => {
-      const started = performance.now();
+      const started = process.cpuUsage();
       expect(verdictProbability('criterion', reply, entries - 1)).toBeCloseTo(0.5, 12);
-      return performance.now() - started;
+      return process.cpuUsage(started).user;
     });
     return Math.min(...times);
   };
