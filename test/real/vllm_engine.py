@@ -1,6 +1,8 @@
 """vLLM for CPUs: starts it on a port and ends it."""
 
+import atexit
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -34,6 +36,7 @@ def serve(folder, port, *flags):
          "--enforce-eager", "--dtype", "float32", *flags],
         env={**os.environ, **OFFLINE}, stdout=log, stderr=log, start_new_session=True,
     )
+    atexit.register(stop, served)
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline and served.poll() is None:
         try:
@@ -53,3 +56,5 @@ def stop(served):
 
 
 describe()
+# A run that is ended leaves no engine behind.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
