@@ -8,7 +8,7 @@ import type { JudgmentStore, StoreReceipt } from '../src/judgments/store.ts';
 import type { DeskClient } from './desk/desk-client.ts';
 
 /** Operations of one invocation, a tenth below the platform's limit. */
-export const MAX_KV_OPERATIONS = 900;
+const MAX_KV_OPERATIONS = 900;
 /** Operations that writes leave to reads, and to what is under way when a consumer hands on its lines. */
 const KEPT_FOR_READS = 300;
 

@@ -13,7 +13,7 @@ type AgentClass = {
 };
 
 /** The recipes of the table. */
-export const AGENT_RECIPES = ['grpo-tcr', 'open-agentrl'] as const;
+const AGENT_RECIPES = ['grpo-tcr', 'open-agentrl'] as const;
 
 const REFERENCES = ['288', '54', '1885'];
 /** User turns, assistant turns and one, as verl counts: one round of the tool. */

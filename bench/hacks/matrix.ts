@@ -65,7 +65,7 @@ export async function hackMatrix(): Promise<HackMatrix> {
 }
 
 /** All classes in one grammar, under the refiners. */
-export async function inGrammar(
+async function inGrammar(
   grammar: GrammarName,
 ): Promise<{ readonly cells: readonly GrammarCell[]; readonly alarms: readonly FalseAlarm[] }> {
   const honest = await readIn(grammar, honestResponse);

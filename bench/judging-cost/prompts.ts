@@ -18,7 +18,7 @@ export function jointPrompts(group: readonly SampleRequests[]): Prompt[] {
   return group.flatMap(({ rubric, citations }) => [promptOf(rubric), promptOf(citations)]);
 }
 
-export function promptOf(request: ReadingRequest): Prompt {
+function promptOf(request: ReadingRequest): Prompt {
   return judgePrompt(request)
     .messages.map(({ content }) => content)
     .join(BETWEEN_MESSAGES);

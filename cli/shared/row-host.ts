@@ -68,7 +68,7 @@ export const LOCAL_FLAGS: readonly FlagDescription[] = [
 export const LEXICAL_NOTICE =
   'Judge: lexical, built in. It compares words and is no model: use it to try things out, not to train.';
 
-export const EXTRACTIVE_NOTICE =
+const EXTRACTIVE_NOTICE =
   'Refiner: extractive, built in. It copies sentences that share words with the question and is no model.';
 
 export type RowHost = {

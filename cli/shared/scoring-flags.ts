@@ -10,7 +10,7 @@ import type { FlagDescription, Flags } from './flags.ts';
 import { changedRecipe, type FieldChanges, type RecipeFlag, readChanges, readRecipe } from './recipe-flags.ts';
 import type { Fields } from './rows.ts';
 
-export const DEFAULT_RECIPE = 'refiner-guarded';
+const DEFAULT_RECIPE = 'refiner-guarded';
 
 /** Also for commands that verify without scoring. */
 export const OFFSETS_FLAG: FlagDescription = {

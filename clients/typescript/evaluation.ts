@@ -52,7 +52,7 @@ export function rowOf(objects: readonly unknown[]): Readonly<Record<string, unkn
 }
 
 /** An answer as text or messages; `undefined` = neither. */
-export function answerOf(output: unknown): Pick<ScoreInput, 'response' | 'messages'> | undefined {
+function answerOf(output: unknown): Pick<ScoreInput, 'response' | 'messages'> | undefined {
   if (typeof output === 'string') return { response: output };
   if (Array.isArray(output)) return { messages: output };
   if (typeof output !== 'object' || output === null) return undefined;

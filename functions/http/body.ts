@@ -250,7 +250,7 @@ export function admitClaims(c: Context, claims: number): boolean {
 }
 
 /** The declared length, which HTTP enforces; `null` = the body is chunked or undeclared and must be counted. */
-export function declaredBytes(headers: Headers): number | null {
+function declaredBytes(headers: Headers): number | null {
   const length = headers.get('content-length');
   if (length === null || headers.has('transfer-encoding') || !/^\d{1,15}$/.test(length)) return null;
   return Number(length);

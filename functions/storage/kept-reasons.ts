@@ -11,7 +11,7 @@ import type { CountedKv, KvOperations } from '../kv-operations.ts';
 import { logEvent } from '../log-event.ts';
 
 /** Lifetime of kept reasons, in seconds. */
-export const REASONS_TTL_S = 30 * 24 * 60 * 60;
+const REASONS_TTL_S = 30 * 24 * 60 * 60;
 
 /** More judgments of one answer than this, made together, keep their reasons in one value. */
 const MAX_KEPT_APART = 8;

@@ -227,7 +227,7 @@ export function markerEnd(
 }
 
 /** Returns whether the text from `at` to its end is an incomplete `mark`. */
-export function mayBegin(text: string, at: number, mark: string): boolean {
+function mayBegin(text: string, at: number, mark: string): boolean {
   return text.length - at < mark.length && mark.startsWith(text.slice(at));
 }
 

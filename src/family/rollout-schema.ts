@@ -175,7 +175,7 @@ export const sharedFields = {
 const markSchema = z.string().min(1).max(MAX_NAME_CHARS);
 const marksSchema = z.strictObject({ open: markSchema, close: markSchema });
 
-export const trajectoryOptionsSchema = z
+const trajectoryOptionsSchema = z
   .strictObject({
     policy_messages: z
       .array(z.int().min(0))

@@ -79,7 +79,7 @@ type ReasonRow = {
 };
 
 /** The reasons for which a generation is incomplete: one row each, which everything else reads. */
-export const GENERATION_REASONS = {
+const GENERATION_REASONS = {
   generator_unconfigured: { status: 503, title: 'No generator is configured' },
   // The backend was unreachable or the connection was interrupted.
   generator_timeout: { status: 503, title: 'Generator timed out' },

@@ -137,12 +137,6 @@ export function dichotomised(table: AgreementTable, from: number): AgreementTabl
   return counts;
 }
 
-/** Adds two tables cell by cell. @throws RangeError for tables of different sizes. */
-export function addedTables(first: AgreementTable, second: AgreementTable): AgreementTable {
-  if (first.length !== second.length) throw new RangeError('addedTables: tables of different sizes');
-  return first.map((row, i) => row.map((count, j) => count + (second[i]?.[j] ?? 0)));
-}
-
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }

@@ -39,13 +39,3 @@ export function boundedReasons(reasons: readonly string[]): string[] {
   }
   return kept;
 }
-
-/** A store in memory, for the command line and tests. */
-export function createMemoryReasonStore(kept: Map<string, readonly string[]> = new Map()): ReasonStore {
-  return {
-    get: async (keys) => new Map(keys.flatMap((key) => (kept.has(key) ? [[key, kept.get(key) ?? []] as const] : []))),
-    async put(made) {
-      for (const [key, reasons] of made) kept.set(key, [...reasons]);
-    },
-  };
-}

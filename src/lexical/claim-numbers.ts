@@ -111,7 +111,7 @@ export class ClaimNumbers {
  * A number of a list of tokens, in the text that the list was made from.
  * @param spelled the number at the token if it is in words.
  */
-export function writtenAt(
+function writtenAt(
   tokens: TokenList,
   token: number,
   text: string,

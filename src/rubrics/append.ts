@@ -54,7 +54,7 @@ export type Appended = {
 };
 
 /** The reason of a proposal that would make the set larger than a rollout may be. */
-export const TOO_MANY_CRITERIA = 'too_many_criteria';
+const TOO_MANY_CRITERIA = 'too_many_criteria';
 
 /** Adds a group's observations: its scores first, then its proposal. @param before the state of the log. */
 export function appendGroup(

@@ -122,7 +122,7 @@ export function applied(state: PromptRubrics, event: EvolutionEvent, rules: Evol
  * Decides what follows from an observation that has been applied to the state.
  * @returns decisions in the order in which they apply; empty for most.
  */
-export function decisions(state: PromptRubrics, event: EvolutionEvent, rules: EvolutionRules): Decision[] {
+function decisions(state: PromptRubrics, event: EvolutionEvent, rules: EvolutionRules): Decision[] {
   switch (event.event) {
     case 'proposed':
       return decidedInTurn(state, rules, [

@@ -19,7 +19,7 @@ export const promptCriterionSchema = z.strictObject({
 export type PromptCriterion = Readonly<z.infer<typeof promptCriterionSchema>>;
 
 /** `persistent`: given with the row. `evolving`: proposed during the run. */
-export const entryTypeSchema = z.enum(['persistent', 'evolving']);
+const entryTypeSchema = z.enum(['persistent', 'evolving']);
 
 export const setEntrySchema = z.strictObject({
   id: sha256Schema,

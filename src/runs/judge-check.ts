@@ -11,7 +11,7 @@ import type { Estimate, JudgeCheck, RiskCheck } from './judge-check-schema.ts';
 export const CANARY_LIMITS = { flipped: 0.05, verdicts: 0.1 } as const;
 
 /** The growth of the gap from which an audit is an alert, in standard deviations of the first rewards. */
-export const AUDIT_LIMIT_STDS = 0.5;
+const AUDIT_LIMIT_STDS = 0.5;
 
 /** Whether a check is an alert. A risk is none: nothing in the run changed. */
 export function isAlert(check: JudgeCheck): boolean {

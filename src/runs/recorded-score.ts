@@ -107,7 +107,7 @@ export function rolloutCounts(facts: Facts, { chars, findings }: SeenCounts): Ro
 const HASH_DIGITS = 12;
 
 /** The counts of an answer in a run. The run is part of the hash, so that hashes of two runs cannot be compared. */
-export function answerCounts({ normalised, ...counts }: AnswerWords, run: string): AnswerCounts {
+function answerCounts({ normalised, ...counts }: AnswerWords, run: string): AnswerCounts {
   return { ...counts, hash: sha256(`${run}\n${normalised}`).slice(0, HASH_DIGITS) };
 }
 

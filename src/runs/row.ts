@@ -106,7 +106,7 @@ export const storedFactsSchema = z.strictObject({
 });
 
 /** The columns of a row. */
-export const ledgerPlaceSchema = z.strictObject({
+const ledgerPlaceSchema = z.strictObject({
   run: runIdSchema,
   step: stepSchema.nullable().describe('null = the trainer sends no step.'),
   group: placeIdSchema,

@@ -28,7 +28,7 @@ import {
   scoringFields,
 } from './score.ts';
 
-export const probeRowIdSchema = z.union([z.string().max(256), z.number()]).describe('Shown in the reply.');
+const probeRowIdSchema = z.union([z.string().max(256), z.number()]).describe('Shown in the reply.');
 
 const samplesSchema = z
   .array(sampleSchema)
@@ -153,7 +153,7 @@ const sampleReportSchema = z
   })
   .describe('null = no row has two responses.');
 
-export const probeReportSchema = z.strictObject({
+const probeReportSchema = z.strictObject({
   rows: count,
   rows_without_own_criteria: count.describe('Rows without a positive criterion of their own.'),
   best_known: z

@@ -28,7 +28,7 @@ import { evolutionNeedsGroup } from './evolution.ts';
 /** A recipe by name or inline. `resolveRecipe` validates the content, because it knows the families. */
 export const recipeInputSchema = z.union([z.string().max(MAX_NAME_CHARS), z.record(z.string(), z.unknown())]);
 
-export const judgeNameSchema = z.string().min(1).max(MAX_NAME_CHARS);
+const judgeNameSchema = z.string().min(1).max(MAX_NAME_CHARS);
 
 /** A member of a panel by its judge, or by its judge and which independent judgment of it. */
 const memberSchema = z.union([

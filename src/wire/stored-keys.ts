@@ -6,7 +6,7 @@ import { KEY_NAME, PROJECT_NAME, RATE_TIERS, SCOPES } from './api-keys.ts';
 const timeSchema = z.iso.datetime();
 const keyIdSchema = z.string().regex(/^key_[A-Za-z0-9_-]{24}$/);
 
-export const projectNameSchema = z
+const projectNameSchema = z
   .string()
   .refine((name) => PROJECT_NAME.test(name), {
     error: 'expected 1 to 32 lower-case letters, digits and "-", with a letter or digit first',
@@ -33,7 +33,7 @@ export const newKeySchema = z.strictObject({
   tier: tierSchema.default('standard'),
 });
 
-export const storedKeySchema = z.strictObject({
+const storedKeySchema = z.strictObject({
   id: keyIdSchema,
   project: z.string(),
   label: z.string(),

@@ -21,7 +21,7 @@ export function failedCell(rate: number | null): Cell {
 }
 
 /** `12,345`; `12,345+` if some calls did not report their usage. */
-export function tokensText({ tokens, calls_without_usage }: Pick<Cost, 'tokens' | 'calls_without_usage'>): string {
+function tokensText({ tokens, calls_without_usage }: Pick<Cost, 'tokens' | 'calls_without_usage'>): string {
   if (tokens === null) return NONE;
   const total = (tokens.prompt_tokens + tokens.completion_tokens).toLocaleString('en-US');
   return calls_without_usage > 0 ? `${total}+` : total;

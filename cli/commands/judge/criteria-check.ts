@@ -212,7 +212,7 @@ export async function scoresOneByOne(judge: MeasuredJudge, request: RubricReques
 }
 
 /** Calls of `size` criteria, in the order of the row. */
-export function scoresInBatches(size: number): JudgingMethod {
+function scoresInBatches(size: number): JudgingMethod {
   return async (judge, request) => {
     const scores = new Map<number, CriterionScore>();
     for (const call of rubricCalls(request, { judging: 'batched', batch: { size } })) {

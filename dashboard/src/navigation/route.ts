@@ -25,7 +25,7 @@ export type Query = ReadonlyMap<string, string>;
 export type Route = { readonly page: Page | 'unknown'; readonly path: readonly string[]; readonly query: Query };
 
 /** Parses a hash; an empty one is the playground's. */
-export function routeOf(hash: string): Route {
+function routeOf(hash: string): Route {
   const text = hash.replace(/^#\/?/u, '');
   const end = text.indexOf('?');
   const query = new Map(end === -1 ? [] : new URLSearchParams(text.slice(end + 1)));

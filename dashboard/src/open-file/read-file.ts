@@ -38,9 +38,9 @@ export type OpenedFile =
   | { readonly kind: 'refused'; readonly problem: string; readonly hint: string };
 
 /** A larger file would not fit the memory of a tab several times. */
-export const MAX_FILE_BYTES = 256 * 1024 * 1024;
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
 /** More rows than these are scored by the command line, which reads them one at a time. */
-export const MAX_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 /** After so many bad rows and no good one the file is of another kind. */
 const MAX_BAD_AT_START = 5;

@@ -5,7 +5,7 @@ import { findingCount, type ShownRollout } from './step-rollouts.ts';
 type Cell = string | number | boolean | null;
 
 /** One value for each column. Components have the prefix `component_`. */
-export function rolloutRecord({ rollout, standing, replayed }: ShownRollout): Readonly<Record<string, Cell>> {
+function rolloutRecord({ rollout, standing, replayed }: ShownRollout): Readonly<Record<string, Cell>> {
   const { run, step, group, sample, attempt, reward, reason, components } = rollout;
   return {
     ...{ run, step, group, sample, attempt, reward, reason },

@@ -33,7 +33,7 @@ export const ORDER: Requirement = {
   change: 'The grammar reorders properties: --structured-outputs-config.backend xgrammar keeps their order.',
 };
 
-export function constrainedBody(model: string, name: string, schema: JsonSchema, content: ChatBody): ChatBody {
+function constrainedBody(model: string, name: string, schema: JsonSchema, content: ChatBody): ChatBody {
   return {
     model,
     temperature: 0,

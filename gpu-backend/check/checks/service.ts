@@ -90,7 +90,7 @@ export async function checkModel(target: Target, wanted: string | null): Promise
   return { ok: true, model, finding: pass(MODEL, `${shortened(model.id)}${models.length > 1 ? ` of ${names}` : ''}`) };
 }
 
-export const CONTEXT: Requirement = {
+const CONTEXT: Requirement = {
   id: 'context',
   title: 'the context holds a judge prompt',
   change: 'Start vLLM with --max-model-len 32768.',

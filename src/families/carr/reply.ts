@@ -23,7 +23,7 @@ const scoreFields = {
   }),
 };
 
-export const CRITERION_FAILURES = ['not_named', 'not_cited', 'not_supported', 'not_connected'] as const;
+const CRITERION_FAILURES = ['not_named', 'not_cited', 'not_supported', 'not_connected'] as const;
 
 const criterionSchema = z.strictObject({
   criterion: z.string().describe('As the row has it, with its labels.'),

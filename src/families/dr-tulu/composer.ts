@@ -65,7 +65,7 @@ export const DR_TULU_RECIPES = {
 } as const satisfies Record<string, DrTuluRecipe>;
 
 /** Smallest and largest reward that the recipe can give; `null` = unbounded, because negative weights are unbounded. */
-export function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null, number] {
+function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null, number] {
   const { rubric_weight, citation_weight, format_weight, search_turns_weight, non_stop_penalty } = recipe;
   const top = recipe.verification_reward * (rubric_weight + citation_weight + format_weight + search_turns_weight);
   return [null, non_stop_penalty.enabled ? Math.max(top, non_stop_penalty.value) : top];

@@ -47,7 +47,7 @@ export const LONG_TRACE_RECIPES = {
 } as const satisfies Record<string, LongTraceRecipe>;
 
 /** Smallest and largest reward that the recipe can give. */
-export function longTraceRewardRange({ variant }: LongTraceRecipe): readonly [number, number] {
+function longTraceRewardRange({ variant }: LongTraceRecipe): readonly [number, number] {
   // chunks: 1 + eta + (1 - eta).
   return [0, variant === 'chunks' ? 2 : 1];
 }

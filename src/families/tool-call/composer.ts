@@ -49,10 +49,7 @@ export const TOOL_CALL_RECIPES = {
 } as const satisfies Record<string, ToolCallRecipe>;
 
 /** Smallest and largest reward that the recipe can give; `null` = unbounded, because responses have any length. */
-export function toolCallRewardRange({
-  tool_call_credit,
-  overlong_penalty,
-}: ToolCallRecipe): readonly [number | null, number] {
+function toolCallRewardRange({ tool_call_credit, overlong_penalty }: ToolCallRecipe): readonly [number | null, number] {
   if (overlong_penalty.enabled && overlong_penalty.factor > 0) return [null, 1];
   // The smallest reward is that of a wrong answer with num_turns 0, one round below a rollout without a tool call (2).
   return [tool_call_credit.enabled ? -1 - tool_call_credit.per_round : -1, 1];

@@ -21,7 +21,7 @@ type ReasonRow = {
 };
 
 /** The reasons for which a judgment is missing: one row each, which everything else reads. */
-export const JUDGE_REASONS = {
+const JUDGE_REASONS = {
   judge_unconfigured: { status: 503, title: 'No judge is configured' },
   judge_unknown: { status: 422, title: 'Judge unknown' },
   // The judge cannot follow an option of the recipe: thinking, temperature, template or evidence.

@@ -30,7 +30,7 @@ const PRESETS = {
 } as const satisfies Record<string, Record<string, readonly string[]>>;
 
 /** Names of `--map` for the columns of known tools. */
-export const MAP_PRESETS = ['ragas', 'trl', 'verl'] as const;
+const MAP_PRESETS = ['ragas', 'trl', 'verl'] as const;
 
 export type MapPreset = (typeof MAP_PRESETS)[number];
 
@@ -44,7 +44,7 @@ export function columnsOfPreset(preset: MapPreset): readonly string[] {
 }
 
 /** The fields whose columns a record of the tool has, each with its column: one that has a value, if there is one. */
-export function presetColumns(record: JsonObject, preset: MapPreset): (readonly [field: string, column: string])[] {
+function presetColumns(record: JsonObject, preset: MapPreset): (readonly [field: string, column: string])[] {
   return Object.entries(PRESETS[preset]).flatMap(([field, columns]: [string, readonly string[]]) => {
     const found = columns
       .map((column) => ({ column, value: valueAt(record, column.split('.')) }))

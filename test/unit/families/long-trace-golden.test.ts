@@ -8,7 +8,6 @@ import {
   finalAnswer,
   readEvaluateRequest,
 } from '../../../src/families/long-trace/messages.ts';
-import { referenceOutcome } from '../../../src/families/long-trace/reference-outcome.ts';
 import {
   type LongTraceVariant,
   longTraceGroupRewards,
@@ -18,6 +17,7 @@ import {
 import { usefulChunksScore } from '../../../src/families/long-trace/useful-chunks.ts';
 import type { TraceMessage } from '../../../src/family/rollout.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';
+import { referenceOutcome } from './reference-outcome.ts';
 
 type RubricInput = {
   dataset_name: string;

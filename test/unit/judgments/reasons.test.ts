@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createModelJudge, readReply } from '../../../src/judgments/model-judge.ts';
 import { obtainJudgments } from '../../../src/judgments/obtain.ts';
-import { boundedReasons, createMemoryReasonStore, MAX_JUDGMENT_REASON_CHARS } from '../../../src/judgments/reasons.ts';
+import { boundedReasons, MAX_JUDGMENT_REASON_CHARS, type ReasonStore } from '../../../src/judgments/reasons.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 
 const EVIDENCE = { question: 'How long?', sources: [{ id: 'S1', text: 'The Aare is 288 kilometres long.' }] };
@@ -52,6 +52,16 @@ it('bounds each reason and all of a judgment', () => {
   expect(boundedReasons(Array(100).fill('x'.repeat(400)))).toHaveLength(MAX_JUDGMENT_REASON_CHARS / 400);
 });
 
+/** A store that keeps the reasons of new judgments in a map. */
+function storeIn(kept: Map<string, readonly string[]>): ReasonStore {
+  return {
+    get: async () => new Map(),
+    put: async (made) => {
+      for (const [key, reasons] of made) kept.set(key, reasons);
+    },
+  };
+}
+
 it('a judgment has the same record whether or not its reasons are kept', async () => {
   const request = { kind: 'outcome', question: 'q', reference: 'r', answer: 'a' } as const;
   const text = JSON.stringify({ reason: 'it agrees', correct: true });
@@ -73,7 +83,7 @@ it('a judgment has the same record whether or not its reasons are kept', async (
       deadline_ms: 1_000,
       now: () => '2026-11-23T12:00:00.000Z',
       elapsed: () => 0,
-      ...(reasons ? { reasons: createMemoryReasonStore(kept) } : {}),
+      ...(reasons ? { reasons: storeIn(kept) } : {}),
     });
     return { records: [...records], judgment: judgments[0] };
   };

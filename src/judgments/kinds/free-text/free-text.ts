@@ -26,7 +26,7 @@ const FENCE = '```';
  * The text in the first block fenced as json; `null` = there is no closed one. Three backticks inside a value end the
  * block.
  */
-export function fencedText(reply: string): string | null {
+function fencedText(reply: string): string | null {
   const open = /```json/i.exec(reply);
   if (open === null) return null;
   const start = open.index + open[0].length;

@@ -4,8 +4,8 @@
  * THU-KEG/LongTraceRL 415b6433, `launch_server.py`, `get_aa_lcr_reward`.
  */
 
-import { readOutcomeFields } from '../../judgments/kinds/free-text/outcome-fields.ts';
-import { finalAnswer } from './messages.ts';
+import { finalAnswer } from '../../../src/families/long-trace/messages.ts';
+import { readOutcomeFields } from '../../../src/judgments/kinds/free-text/outcome-fields.ts';
 
 const MOST_CALLS = 3;
 
