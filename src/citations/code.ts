@@ -68,6 +68,14 @@ export class CodeMask {
 
   /** Returns the text that the next piece decides. */
   push(piece: string): string {
+    const end = piece.length;
+    // Most chunks of a stream: there is nothing to decide.
+    if (this.#held === '' && !this.#atLineStart && this.#fence === null && end > 0 && plainEnd(piece, 0) === end) {
+      this.#at += end;
+      this.settled = this.#at;
+      this.#last = piece.charCodeAt(end - 1);
+      return piece;
+    }
     this.#held += piece;
     return this.#read(false);
   }
@@ -133,6 +141,7 @@ export class CodeMask {
 
   #inline(text: string, at: number, complete: boolean): Step | null {
     const code = text.charCodeAt(at);
+    if (!isSpecial(code)) return { end: plainEnd(text, at), hidden: null };
     const enclosed = this.#enclosures.at(text, at, complete, this.#at, this.#last);
     if (enclosed === 'undecided') return null;
     if (enclosed !== null) {
@@ -141,11 +150,7 @@ export class CodeMask {
       return { end: enclosed.end, hidden: enclosed.isBlank ? blanked(inside) : hiddenLines(inside) };
     }
     if (code === BACKSLASH) return escaped(text, at, complete);
-    if (code !== BACKTICK) {
-      let end = at + 1;
-      while (end < text.length && !isSpecial(text.charCodeAt(end))) end++;
-      return { end, hidden: null };
-    }
+    if (code !== BACKTICK) return { end: plainEnd(text, at + 1), hidden: null };
     const from = afterRun(text, at, text.length);
     if (from === text.length && !complete) return from - at > MAX_RUN ? { end: from, hidden: null } : null;
     const run = from - at;
@@ -230,6 +235,13 @@ function spanEnd(text: string, from: number, run: number, complete: boolean): nu
 function afterRun(text: string, at: number, limit: number): number {
   let end = at;
   while (end < limit && text.charCodeAt(end) === BACKTICK) end++;
+  return end;
+}
+
+/** Where text without any special unit ends. */
+function plainEnd(text: string, at: number): number {
+  let end = at;
+  while (end < text.length && !isSpecial(text.charCodeAt(end))) end++;
   return end;
 }
 

@@ -40,14 +40,15 @@ export function readBareMarkers(
   const starts = known.toSorted((a, b) => a.start - b.start);
   for (const [first, last] of MARKERS) {
     let next = 0;
+    let end = -1;
     for (let at = block.text.indexOf(first); at !== -1; at = block.text.indexOf(first, at + 1)) {
       while ((starts[next]?.end ?? Number.POSITIVE_INFINITY) <= at) next++;
       if ((starts[next]?.start ?? Number.POSITIVE_INFINITY) <= at) continue;
-      const marker = block.text.slice(at, at + MAX_MARKER_CHARS);
-      const length = marker.indexOf(last);
-      const ids = length === -1 ? [] : idsOf(marker.slice(1, length));
+      if (end < at) end = block.text.indexOf(last, at);
+      if (end === -1) break;
+      const ids = end - at < MAX_MARKER_CHARS ? idsOf(block.text.slice(at + 1, end)) : [];
       if (ids.length === 0) continue;
-      const span = { start: block.start + at, end: block.start + at + length + 1 };
+      const span = { start: block.start + at, end: block.start + end + 1 };
       draft.citeBefore(
         span,
         ids.map((id) => ({ path, id, isMissing: true })),
