@@ -241,6 +241,25 @@ describe('while a judged body fills the isolate', () => {
   });
 });
 
+it('many small bodies whose connections break leave their room, though the judge still has them', async () => {
+  const { backends, open } = gatedJudge();
+  const into = isolateThat(300, { backendsOf: () => backends });
+  const caller = new AbortController();
+  const bytes = 5_000;
+  const held = Array.from({ length: ROOM_BYTES / bytes }, () => {
+    const text = JSON.stringify({ ...ROLLOUT, replicate: ++replicates });
+    const body = text + ' '.repeat(bytes - new TextEncoder().encode(text).length);
+    return into(new Request(post('/v1/score', body, { 'content-length': String(bytes) }), { signal: caller.signal }));
+  });
+  const verify = async (): Promise<number> =>
+    (await into(post('/v1/verify', { response: ROLLOUT.response, tool_output: TOOL_OUTPUT }))).status;
+  await expect.poll(verify).toBe(503);
+  caller.abort();
+  await expect.poll(verify).toBe(200);
+  open();
+  await Promise.allSettled(held);
+});
+
 /** A verification in pieces of one character, each in a line and a chunk of its own. */
 function streamed(response: string): Request {
   const lines = [{ tool_output: TOOL_OUTPUT }, ...Array.from(response, (delta) => ({ delta }))];
