@@ -1,5 +1,6 @@
 /** Measures text in terminal columns and cuts it to fit. Foreign text goes through `plainLine` first. */
-/** Made on first use: loading its tables delays the start of every command. */
+
+/** Made where text is not ASCII: loading its tables delays the start of a command. */
 let segmenter: Intl.Segmenter | null = null;
 
 function graphemesOf(text: string): Intl.Segments {
@@ -58,6 +59,8 @@ export function fitText(text: string, width: number): string {
   // Only the beginning of a long text is measured.
   const head = text.length > 16 * width + 64 ? text.slice(0, 16 * width + 64) : text;
   if (head.length === text.length && textWidth(head) <= width) return head;
+  if (width < 1) return '';
+  if (PLAIN.test(head)) return `${head.slice(0, width - 1).trimEnd()}…`;
   let kept = '';
   let used = 0;
   for (const { segment } of graphemesOf(head)) {
@@ -66,5 +69,5 @@ export function fitText(text: string, width: number): string {
     kept += segment;
     used += next;
   }
-  return width < 1 ? '' : `${kept.trimEnd()}…`;
+  return `${kept.trimEnd()}…`;
 }
