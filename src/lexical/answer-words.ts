@@ -36,6 +36,7 @@ export type AnswerWords = {
 
 /** Words of the shortest span that counts as copied. */
 const COPIED_WORDS = 8;
+const KNOWN_BITS = (1 << 13) - 1;
 
 /** Elements that cite: in `snippet` form, as judges read every grammar, and in that of dr-tulu. */
 const CITATION_TAGS: ReadonlySet<string> = new Set(['snippet', 'cite']);
@@ -69,9 +70,7 @@ export function createWordCounter(): (text: AnswerText) => AnswerWords {
       best: read.mostShared(question, asked),
       sources: sources.length,
       cited,
-      normalised: Array.from({ length: tokens.count }, (_, n) =>
-        text.slice(tokens.starts[n], tokens.ends[n]).toLowerCase(),
-      ).join(' '),
+      normalised: wordsOf(text, tokens).join(' '),
     };
   };
 }
@@ -118,14 +117,17 @@ class SourceWords {
   readonly #most = new Map<string, number>();
 
   constructor(sources: AnswerText['sources']) {
-    this.#lists = sources.map(({ text }) => tokensOf(text));
+    this.#lists = sources.map(({ text }) => tokensOf(text, false));
   }
 
   /** Words of the answer in spans that a source contains. */
   copiedWords(answer: TokenList): number {
     /** The places of each span of the answer that no source has shown yet. */
     const open = new Map<number, number[]>();
+    /** Spans by the last bits of their hashes: most of a source are none of the answer, which this says sooner. */
+    const known = new Uint8Array(KNOWN_BITS + 1);
     eachSpan(answer, (hash, start) => {
+      known[hash & KNOWN_BITS] = 1;
       const places = open.get(hash);
       if (places === undefined) open.set(hash, [start]);
       else places.push(start);
@@ -133,6 +135,7 @@ class SourceWords {
     const copied = new Uint8Array(answer.count);
     for (const list of this.#lists) {
       eachSpan(list, (hash) => {
+        if (known[hash & KNOWN_BITS] === 0) return;
         for (const start of open.get(hash) ?? []) copied.fill(1, start, start + COPIED_WORDS);
         open.delete(hash);
       });
@@ -162,10 +165,17 @@ class SourceWords {
   }
 }
 
-function tokensOf(text: string): TokenList {
-  const list = new TokenList((text.length >> 2) + 8);
+function tokensOf(text: string, marksKinds = true): TokenList {
+  const list = new TokenList((text.length >> 2) + 8, marksKinds);
   appendTokens(list, text, 0, text.length);
   return list;
+}
+
+/** The words of a text in lower case. */
+function wordsOf(text: string, { count, starts, ends }: TokenList): string[] {
+  const words: string[] = [];
+  for (let n = 0; n < count; n++) words.push(text.slice(starts[n], ends[n]).toLowerCase());
+  return words;
 }
 
 /** The hashes of the words that are not function words. */
