@@ -6,7 +6,7 @@ import type { Generator } from '../src/generation/generator.ts';
 import { finishRefinement, type RefineEvent, refineCandidates } from '../src/generation/refine.ts';
 import { planRefinement, type RefinePlan } from '../src/generation/refine-plan.ts';
 import type { ObtainTimings } from '../src/judgments/obtain.ts';
-import type { Result } from '../src/result.ts';
+import type { Failed, Result } from '../src/result.ts';
 import type { RefineRequest } from '../src/wire/refine.ts';
 import {
   type RefineReply,
@@ -28,7 +28,7 @@ export type ReadyRefinement = {
   readonly generator: Generator;
 };
 
-type Failed = { readonly ok: false; readonly failure: RequestFailure };
+type FailedRequest = Failed<RequestFailure>;
 
 /** Validates a request against this deployment: generator, judges and prompt size. */
 export async function readyRefinement(
@@ -68,7 +68,7 @@ type RefineTimings = { readonly generate: number } & Partial<ObtainTimings>;
 
 type RefiningResult =
   | { readonly ok: true; readonly reply: RefineReply; readonly timings: RefineTimings }
-  | (Failed & { readonly timings: RefineTimings });
+  | (FailedRequest & { readonly timings: RefineTimings });
 
 /** Generates the candidates, then scores them if there is a recipe. */
 export async function refine(
@@ -106,7 +106,7 @@ const CALLER_GONE: RequestFailure = {
 
 type Scores =
   | { readonly ok: true; readonly scores: readonly ScoreResponse[]; readonly timings: ObtainTimings | null }
-  | (Failed & { readonly timings: ObtainTimings | null });
+  | (FailedRequest & { readonly timings: ObtainTimings | null });
 
 /** Scores the candidates as `/v1/groups` does. */
 async function scoresOf(
@@ -129,6 +129,6 @@ async function scoresOf(
   return { ok: true, scores: scored.reply.map(({ reply }) => reply), timings: scored.timings };
 }
 
-function refused(failure: RequestFailure): Failed {
+function refused(failure: RequestFailure): FailedRequest {
   return { ok: false, failure };
 }

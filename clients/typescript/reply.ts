@@ -2,8 +2,10 @@
  * Replies as values: the body, or the failure. Bodies are validated, so that a proxy's error page or an incompatible
  * Worker version is never mistaken for a score.
  */
+
 import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
+import type { Failed } from '../../src/result.ts';
 import type { Answer } from './transport.ts';
 
 /** Why a call has no body: a refusal by the Worker, a reply that is not of this API, or no reply. */
@@ -15,9 +17,7 @@ export type ClientFailure =
   | { readonly kind: 'unreachable'; readonly why: string };
 
 /** The outcome of a call: the body, or the failure. */
-export type Reply<T> =
-  | { readonly ok: true; readonly body: T }
-  | { readonly ok: false; readonly failure: ClientFailure };
+export type Reply<T> = { readonly ok: true; readonly body: T } | Failed<ClientFailure>;
 
 /** Looser than the Worker's own schema: it accepts reasons that this client version does not know. */
 export const receivedProblemSchema = z.looseObject({

@@ -6,6 +6,7 @@
 
 import { StorageError } from '../../service/storage-error.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import type { Failed } from '../../src/result.ts';
 import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { type Budgets, dayOf, type Payer, renewalAfter } from '../projects/budgets.ts';
 import type { BudgetAmounts, ProjectTable } from '../projects/project-table.ts';
@@ -34,9 +35,7 @@ export type Allowance = {
   readonly cancel: () => void;
 };
 
-type Admission =
-  | { readonly ok: true; readonly allowance: Allowance }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+type Admission = { readonly ok: true; readonly allowance: Allowance } | Failed<JudgeFailure>;
 
 type Amounts = { calls: number; tokens: number };
 

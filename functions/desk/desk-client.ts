@@ -12,6 +12,7 @@ import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { StoredJudgment } from '../../src/judgments/record.ts';
+import type { Failed } from '../../src/result.ts';
 import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { NO_BUDGETS, type Payer } from '../projects/budgets.ts';
 import type { JudgmentScope } from '../projects/judgment-scope.ts';
@@ -102,7 +103,7 @@ export function createDeskClient(
 const FIND_MS = 10_000;
 const IMPORT_MS = 60_000;
 
-type Sent<T> = { readonly ok: true; readonly reply: T } | { readonly ok: false; readonly failure: JudgeFailure };
+type Sent<T> = { readonly ok: true; readonly reply: T } | Failed<JudgeFailure>;
 
 /** Calls a desk, with a time limit. Problems of the connection are failures. */
 export async function send<T>(call: () => Promise<T>, ms: number): Promise<Sent<T>> {

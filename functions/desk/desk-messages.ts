@@ -9,6 +9,7 @@ import type { DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import type { Failed } from '../../src/result.ts';
 import type { Increment } from '../metrics/counts.ts';
 import type { Payer } from '../projects/budgets.ts';
 import type { AnswerOne } from './call-gatherer.ts';
@@ -61,7 +62,7 @@ export type AddFiguresMessage = {
 export type ImportMessage = { readonly v: number; readonly place: DeskPlace; readonly judgments: readonly Judgment[] };
 
 /** One judgment per call, in the order of the calls; or why the desk did not read the message. */
-export type JudgeReplyMessage = readonly DeskJudgment[] | { readonly ok: false; readonly failure: JudgeFailure };
+export type JudgeReplyMessage = readonly DeskJudgment[] | Failed<JudgeFailure>;
 export type FindReplyMessage = {
   readonly judgments: readonly Judgment[];
   /** For a successor: the partitions of the keys of which this desk has written a value to KV lately, or will. */

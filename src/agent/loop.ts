@@ -8,6 +8,7 @@
  * and the result follows as a user turn if it fits into the budget. One departure: a call that cannot run is shown to
  * the policy with its reason (`bad_calls`); the training loop drops malformed calls.
  */
+
 import type {
   GenerationEnd,
   GenerationEvent,
@@ -17,6 +18,7 @@ import type {
 } from '../generation/generator.ts';
 import type { JudgeFailure, TokenUsage } from '../judgments/protocol/failure.ts';
 import type { RunCode } from '../judgments/sandbox/run-code.ts';
+import type { Failed } from '../result.ts';
 import { neutraliseControlTokens } from '../text/untrusted.ts';
 import { codeRun, preparedCode, type ToolOutput } from './code-interpreter.ts';
 import { agentPrompt, agentPromptTokens, type GeneratorTraits } from './prompt.ts';
@@ -50,9 +52,7 @@ export type Stopped =
 
 type FailedStop = 'generator_failed' | 'sandbox_failed';
 
-export type CodeOutcome =
-  | { readonly ok: true; readonly output: ToolOutput }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+export type CodeOutcome = { readonly ok: true; readonly output: ToolOutput } | Failed<JudgeFailure>;
 
 export class AgentLoop {
   /**

@@ -11,8 +11,10 @@
  * Each tier's judgment is stored as its own, so other bands ask only about what no tier was asked before. The cascade's
  * judgment says for each claim which tier decided it; its identity has all tiers and their bands.
  */
+
 import { digestJson } from '../digest.ts';
 import { gatherEvidence, indexSources, LEXICAL_JUDGE_MODEL } from '../lexical/index.ts';
+import type { Failed } from '../result.ts';
 import type { Judge, JudgeCallOptions } from './judge.ts';
 import { classifiableKind, type JudgmentRequest, type Verdicts } from './kinds/registry.ts';
 import { type Asking, unusualOptions } from './protocol/asking.ts';
@@ -98,7 +100,7 @@ function isSure(score: number | undefined, [low, high]: CascadeTier['band']): bo
 /** `judged`: the positions of the question's entries that the judge could read. `verdicts`: `null` = it could read none. */
 type Answered =
   | { readonly ok: true; readonly verdicts: Verdicts | null; readonly judged: readonly number[] }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+  | Failed<JudgeFailure>;
 
 /** Asks a judge of the cascade through the caller, who stores its judgment. */
 async function asked(judge: Judge, request: JudgmentRequest, { ask, ...options }: JudgeCallOptions): Promise<Answered> {

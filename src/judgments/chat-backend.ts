@@ -2,6 +2,7 @@
  * Declares a chat backend: it completes a chat under a JSON schema before a deadline, or returns a typed failure.
  * lib/model-servers implements the type for vLLM-compatible servers, functions/backends for Workers AI.
  */
+import type { Failed } from '../result.ts';
 import type { ChatDialect, Refusable } from './chat-dialects.ts';
 import type { CallOptions } from './connections.ts';
 import type { Thinking, ThinkingMode } from './protocol/asking.ts';
@@ -34,9 +35,7 @@ type Completion = {
   readonly usage: TokenUsage | null;
 };
 
-export type CompletionOutcome =
-  | { readonly ok: true; readonly completion: Completion }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+export type CompletionOutcome = { readonly ok: true; readonly completion: Completion } | Failed<JudgeFailure>;
 
 export interface ChatBackend {
   /** The backend's name in the configuration. */

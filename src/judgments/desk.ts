@@ -3,6 +3,7 @@
  * implements the desk as the Durable Object `JudgeDesk` (functions/desk); without a desk, each process calls the judge.
  */
 
+import type { Failed } from '../result.ts';
 import type { Judgment, JudgmentPreimage } from './judgment.ts';
 import type { JudgmentRequest } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
@@ -40,7 +41,7 @@ export type DeskJudgment =
       /** The judge's reasons, if the call asked for them and the judgment was made during it. The desk keeps none. */
       readonly reasons?: readonly string[];
     }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+  | Failed<JudgeFailure>;
 
 /** The reasons are for the callers that asked for them. */
 export function withoutReasons(outcome: DeskJudgment): DeskJudgment {

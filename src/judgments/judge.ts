@@ -2,6 +2,7 @@
  * The judge interface. Model backends, the sandbox and the built-in lexical judge implement it; the pipeline depends on
  * nothing else of a judge.
  */
+import type { Failed } from '../result.ts';
 import type { CallOptions } from './connections.ts';
 import type { JudgeIdentity } from './judgment.ts';
 import type { JudgmentKind } from './kinds/names.ts';
@@ -19,7 +20,7 @@ export type JudgeReply =
       /** The reason of each entry of the request, in order. Absent: the judge gives none. */
       readonly reasons?: readonly string[];
     }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+  | Failed<JudgeFailure>;
 
 /**
  * Answers judgment requests: a model behind a server, the lexical judge, or a sandbox. A failure is a value, never a
@@ -82,9 +83,7 @@ export function optionsRefused(judge: Judge, { asking = {} }: JudgmentRequest): 
 }
 
 /** The judge of a request, or the failure that none is available. The failure counts only if a judgment is needed. */
-export type JudgeChoice =
-  | { readonly ok: true; readonly judge: Judge }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+export type JudgeChoice = { readonly ok: true; readonly judge: Judge } | Failed<JudgeFailure>;
 
 /**
  * Cuts a request to the judge's context. Call it before computing the key, which covers only what the judge sees.

@@ -1,5 +1,7 @@
 /** Makes judgments, and decides which stored judgments may be used. All callers share these rules. */
+
 import { sha256 } from '../digest.ts';
+import type { Failed } from '../result.ts';
 import { type Issuer, type KnownIssuers, signed } from './issuer.ts';
 import type { Judge, JudgeCallOptions } from './judge.ts';
 import type { Judgment, JudgmentPreimage } from './judgment.ts';
@@ -22,7 +24,7 @@ export type MadeJudgment =
       /** Beside the record, of which they are no part. Absent: the judge gave none. */
       readonly reasons?: readonly string[];
     }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+  | Failed<JudgeFailure>;
 
 /**
  * Asks the judge, checks that its verdicts answer the request, and dates and signs the record.

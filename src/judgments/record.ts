@@ -6,6 +6,7 @@
 
 import * as z from 'zod';
 import { parsedJson } from '../json.ts';
+import type { Failed } from '../result.ts';
 import type { Judgment } from './judgment.ts';
 import {
   judgmentKindSchema,
@@ -50,9 +51,7 @@ const judgmentSchemaV1 = z.strictObject({ v: z.literal(1), ...recordFields });
 /**
  * The result of reading a record: usable, invalid (`judgment_record_invalid`) or unreadable (`judgment_store_failed`).
  */
-export type StoredJudgment =
-  | { readonly ok: true; readonly judgment: Judgment }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+export type StoredJudgment = { readonly ok: true; readonly judgment: Judgment } | Failed<JudgeFailure>;
 
 /** Parses and checks the JSON text that is stored under `key`. */
 export function checkRecord(key: string, text: string): StoredJudgment {

@@ -6,12 +6,13 @@
  * Platform failures are values, so a failed read is never mistaken for a miss.
  */
 
+import type { Failed } from '../result.ts';
 import type { Judgment } from './judgment.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import { checkRecord, type StoredJudgment } from './record.ts';
 
 /** Whether a judgment was stored. */
-export type StoreReceipt = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
+export type StoreReceipt = { readonly ok: true } | Failed<JudgeFailure>;
 
 /** What a store lacks: a value of the key's partition; or it has one, but no record of the key anywhere. */
 export type Missed = 'partition' | 'key';

@@ -2,6 +2,7 @@
  * Calls the API of the Worker that served this page. The types of replies come from src/wire/ of the same deployment;
  * replies are not validated here, since zod would double the size of the page.
  */
+import type { Failed } from '../../../src/result.ts';
 import { pathSegment } from '../../../src/text/path-segment.ts';
 import type { Problem } from '../../../src/wire/problem.ts';
 import { apiKey } from '../settings/api-key.ts';
@@ -14,9 +15,7 @@ export type CallFailure =
   /** A response that is not from this API, such as an error page of a proxy. */
   | { readonly kind: 'unreadable'; readonly status: number };
 
-export type Reply<T> =
-  | { readonly ok: true; readonly value: T; readonly milliseconds: number }
-  | { readonly ok: false; readonly failure: CallFailure };
+export type Reply<T> = { readonly ok: true; readonly value: T; readonly milliseconds: number } | Failed<CallFailure>;
 
 export type Call = {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -49,9 +48,7 @@ export async function openApi(path: string, call: Call = {}): Promise<Reply<Read
   return { ok: true, value: body, milliseconds: performance.now() - began };
 }
 
-type Answer =
-  | { readonly ok: true; readonly response: Response }
-  | { readonly ok: false; readonly failure: CallFailure };
+type Answer = { readonly ok: true; readonly response: Response } | Failed<CallFailure>;
 
 async function answerOf(path: string, { method = 'GET', body, form, signal }: Call): Promise<Answer> {
   const response = await fetchApi(path, {

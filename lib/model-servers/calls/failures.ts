@@ -3,8 +3,10 @@
  * `judge_*` or a `generator_*` failure at the edge. One table decides which faults are retryable. A detail consists of
  * fixed words and numbers and never quotes a backend, because error messages of backends often quote the prompt.
  */
+
 import type { GenerationEnd, GenerationFailure } from '../../../src/generation/generator.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
+import type { Failed } from '../../../src/result.ts';
 
 type BackendFaultKind =
   | 'timeout'
@@ -121,7 +123,7 @@ export function generationFailureOf(fault: BackendFault<GeneratorFaultKind>): Ge
 }
 
 /** Wraps a failure as an outcome or reply. */
-export function failed(failure: JudgeFailure): { readonly ok: false; readonly failure: JudgeFailure } {
+export function failed(failure: JudgeFailure): Failed<JudgeFailure> {
   return { ok: false, failure };
 }
 

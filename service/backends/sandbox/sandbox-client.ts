@@ -11,6 +11,7 @@ import { mediaType, retryAfterSeconds, type Transport } from '../../../lib/model
 import { parsedJson } from '../../../src/json.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { type CodeRunReply, type RunCode, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
+import type { Failed } from '../../../src/result.ts';
 import { type SandboxFault, sandboxFailure, sandboxFaultOfStatus } from './sandbox-failures.ts';
 
 /** A server with SandboxFusion's API. */
@@ -30,9 +31,7 @@ export type SandboxClock = RouterClock & {
 /** SandboxFusion keeps 1 MiB of each output, and JSON may encode one byte as six. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
-type RunOutcome =
-  | { readonly ok: true; readonly reply: CodeRunReply }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+type RunOutcome = { readonly ok: true; readonly reply: CodeRunReply } | Failed<JudgeFailure>;
 
 /** Runs code once, without a retry. @param now_ms the wall clock, for dates in `Retry-After`. */
 export async function runCode(
@@ -88,7 +87,7 @@ const BACKOFF_BASE_MS = 500;
 /** `withRetries` starts no retry with less time than this until the deadline. */
 const MIN_ATTEMPT_MS = 500;
 
-type Tried = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
+type Tried = { readonly ok: true } | Failed<JudgeFailure>;
 
 /**
  * Runs `attempt`, and retries it with full jitter until it succeeds, fails permanently or has run MAX_RUN_ATTEMPTS

@@ -4,7 +4,9 @@
  * by comparing words, as the lexical judge does. Other questions are refused. No text can end early: control tokens of
  * tokenizers in it (`[SEP]`, `</s>`) are replaced.
  */
+
 import { LEXICAL_JUDGE_MODEL } from '../../lexical/index.ts';
+import type { Failed } from '../../result.ts';
 import { neutraliseControlTokens } from '../../text/untrusted.ts';
 import type { CallOptions } from '../connections.ts';
 import type { Judge } from '../judge.ts';
@@ -28,7 +30,7 @@ export type ClassifierOutcome =
       readonly contradicted: readonly number[];
       readonly usage: TokenUsage | null;
     }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+  | Failed<JudgeFailure>;
 
 /** A classifier behind a server. */
 export interface Classifier {

@@ -3,7 +3,9 @@
  * in a folder of its own (`kinds/<kind>/`); `kinds/registry.ts` lists them all, and the request, verdict and record
  * types derive from that list. Code outside the folder asks the definition and never branches on the kind's name.
  */
+
 import type * as z from 'zod';
+import type { Failed } from '../../result.ts';
 import type { CodeRunReply, Reading, RunCode } from '../sandbox/run-code.ts';
 import type { Asking } from './asking.ts';
 import type { Fitted } from './budget.ts';
@@ -130,9 +132,7 @@ export type JudgmentKindDefinition<Request extends OfKind = OfKind, Verdicts ext
   | ReadingKind<Request, Verdicts>
   | SandboxKind<Request, Verdicts>;
 
-export type HarnessResult<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+export type HarnessResult<Value> = { readonly ok: true; readonly value: Value } | Failed<JudgeFailure>;
 
 /** Runs one harness under a fresh nonce, with retries, and reads its reply. */
 export type RunHarness = <Value>(
