@@ -54,10 +54,9 @@ const LINEAR_TIME = 'test/slow/linear-time.test.ts';
  * Files of `functions` with a Worker of their own: they count what an isolate has done since it began, or run the tests
  * of another file over sealed records. The others share one, which own-worker.ts resets after each file.
  */
-const ALONE = [
-  ...['adapters-failures', 'backends-faults', 'kept-reasons', 'openapi-examples', 'operation-counts', 'replay-sealed'],
-  'runs-sealed',
-].map((name) => `test/functions/${name}.test.ts`);
+const ALONE = ['openapi-examples', 'operation-counts', 'replay-sealed', 'runs-sealed'].map(
+  (name) => `test/functions/${name}.test.ts`,
+);
 
 const inFunctions = {
   ...attempts,

@@ -3,8 +3,11 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Names of the executable in distributions; the first one found is used. */
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+/**
+ * Names of the executable in distributions; the first one found is used. The shell has no window to draw, which saves two
+ * thirds of the processor time.
+ */
+const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
 /** @throws Error if no Chromium is installed. */
 export function launchChromium(): Promise<Browser> {

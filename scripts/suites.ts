@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
@@ -18,8 +19,11 @@ type Suite = {
   readonly command: readonly [string, ...string[]];
   /** True if the command is vitest, which reports counts as JSON. */
   readonly counted: boolean;
-  /** True if it runs beside those that follow, which leave a core idle at times. Its output comes at the end. */
-  readonly beside?: boolean;
+  /**
+   * Set if it runs beside those that follow. Its output comes at the end. `filler` has a low priority: it takes the
+   * processor while the processes of the others wait for one another.
+   */
+  readonly beside?: 'equal' | 'filler';
 };
 
 function vitest(name: string, ...filters: readonly string[]): Suite {
@@ -30,17 +34,17 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
   fast: [
     { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false },
     { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
-    // The longest, beside the others: the processes of e2e wait for one another half of their time.
-    { ...vitest('functions', '--project', 'functions-alone'), beside: true },
-    vitest('unit'),
-    { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false, beside: true },
+    { ...vitest('functions', '--project', 'functions-alone'), beside: 'equal' },
+    // These two compute and hardly wait.
+    { ...vitest('unit'), beside: 'filler' },
+    { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false, beside: 'filler' },
     vitest('e2e'),
   ],
   slow: [
     vitest('slow'),
     vitest('slow-functions'),
     // On one processor, beside suites without time limits of their own.
-    { ...vitest('slow-linear'), beside: true },
+    { ...vitest('slow-linear'), beside: 'equal' },
     { name: 'vendors-install', command: ['node', 'scripts/vendors.ts'], counted: false },
     vitest('vendors'),
     { name: 'llm-build', command: ['node', 'scripts/llm/build-server.ts'], counted: false },
@@ -107,16 +111,20 @@ function firstLine(text = ''): string {
  */
 const WORKERD_NOISE = /^uncaught exception; (source|exception|stack) = /u;
 
+const FILLER_PRIORITY = 10;
+
 /** Runs a program and returns its exit status; `null` if a signal ended it. @param print takes its output; absent = shown. */
 async function runProgram(
   program: string,
   args: readonly string[],
+  isFiller: boolean,
   print?: (text: string) => void,
 ): Promise<number | null> {
   const child = spawn(resolve(root, 'node_modules/.bin', program), args, {
     cwd: root,
     stdio: ['inherit', print === undefined ? 'inherit' : 'pipe', 'pipe'],
   });
+  if (isFiller && child.pid !== undefined) setPriority(child.pid, FILLER_PRIORITY);
   const ended = new Promise<number | null>((done, fail) => {
     child.once('error', fail);
     child.once('close', (code) => done(code));
@@ -139,7 +147,7 @@ async function run(kind: 'fast' | 'slow'): Promise<boolean> {
   const ran: SuiteRun[] = [];
   const beside: Promise<SuiteRun>[] = [];
   for (const suite of SUITES[kind]) {
-    if (suite.beside === true) beside.push(runSuite(kind, suite));
+    if (suite.beside !== undefined) beside.push(runSuite(kind, suite));
     else ran.push(await runSuite(kind, suite));
   }
   for (const suite of await Promise.all(beside)) {
@@ -159,12 +167,17 @@ async function runSuite(kind: 'fast' | 'slow', { name, command, counted, beside 
   const print = (text: string): void => {
     output += text;
   };
-  if (beside !== true) console.log(heading);
+  if (beside === undefined) console.log(heading);
   const report = resolve(resultsDirectory, `${kind}-${name}.json`);
   const [program, ...args] = command;
   const reporting = counted ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : [];
   const started = performance.now();
-  const status = await runProgram(program, [...args, ...reporting], beside === true ? print : undefined);
+  const status = await runProgram(
+    program,
+    [...args, ...reporting],
+    beside === 'filler',
+    beside === undefined ? undefined : print,
+  );
   const seconds = (performance.now() - started) / 1000;
   // A suite without a test runner counts as one test; a test runner without a report has failed.
   if (!counted) writeReport(report, status === 0 ? 1 : 0, status === 0 ? 0 : 1);

@@ -11,7 +11,9 @@ import {
 } from '../../../src/lexical/index.ts';
 import { expectLinear, GROWTH } from '../linear-growth.ts';
 
-/** Hostile texts. Quadratic work on any of them would take hours, far beyond the timeout of the test. */
+const LARGE_CHARS = 250_000;
+
+/** Hostile texts, repeated to a length. */
 const HOSTILE: readonly (readonly [string, string])[] = [
   ['one letter', 'a'],
   ['one word over and over', 'bridge '],
@@ -36,32 +38,35 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['numbers in words', 'twenty-one twenty-first 2019/20 '],
 ];
 
-describe('a megabyte of hostile text takes linear time', () => {
-  it.each(HOSTILE)('%s', { timeout: 20_000 }, (_, piece) => {
-    const text = piece.repeat(Math.floor(1_000_000 / piece.length));
-    const claim = `${text.slice(0, text.length >> 1)}b.`;
-    const evidence = gatherEvidence(indexSources([{ text }]), claim, [0]);
-    expect(evidence.support).toBeLessThanOrEqual(1);
-    expect(countContentTokens(text)).toBeGreaterThanOrEqual(0);
-    needsCitation(text);
-    scoreCriterion({ description: claim }, markWords(text));
+describe('hostile text takes linear time', () => {
+  it.each(HOSTILE)('%s', (_, piece) => {
+    const work = (text: string) => {
+      const claim = `${text.slice(0, text.length >> 1)}b.`;
+      const evidence = gatherEvidence(indexSources([{ text }]), claim, [0]);
+      expect(evidence.support).toBeLessThanOrEqual(1);
+      expect(countContentTokens(text)).toBeGreaterThanOrEqual(0);
+      needsCitation(text);
+      scoreCriterion({ description: claim }, markWords(text));
+    };
+    const text = (chars: number) => piece.repeat(Math.floor(chars / piece.length));
+    expectLinear(work, text(LARGE_CHARS / GROWTH), text(LARGE_CHARS));
   });
 });
 
-describe('a megabyte of sentences that say something else takes linear time', () => {
+describe('many sentences that say something else take linear time', () => {
   it.each([
     ['fell after 8 days. ', 'did not fall after 7 days, and fell later. '],
     ['did not fall after 8 days. ', 'fell after 7 days and was refused. '],
     ['桥8天后关，', '桥7天后不关，'],
     ['not 5 not ', 'no 6 no, but no 6 '],
-  ])('%s against: %s', { timeout: 20_000 }, (claim, source) => {
-    const text = `The old bridge of stone ${source}`.repeat(15_000);
-    const evidence = gatherEvidence(
-      indexSources([{ title: claim.repeat(1_000), text }]),
-      `The old bridge of stone ${claim}`.repeat(15_000),
-      [0],
-    );
-    expect(evidence.support).toBeLessThanOrEqual(1);
+  ])('%s against: %s', (claim, source) => {
+    const work = (count: number) => {
+      const text = `The old bridge of stone ${source}`.repeat(count);
+      const sources = indexSources([{ title: claim.repeat(1_000), text }]);
+      const evidence = gatherEvidence(sources, `The old bridge of stone ${claim}`.repeat(count), [0]);
+      expect(evidence.support).toBeLessThanOrEqual(1);
+    };
+    expectLinear(work, 4_000 / GROWTH, 4_000);
   });
 });
 
