@@ -58,7 +58,7 @@ type Records = {
 
 async function readRecords(path: string): Promise<Records> {
   const records = new Map<string, string>();
-  const text = await textOf(path);
+  const text = await fileText(path);
   const lines = text.split('\n');
   const last = lines.length - 1;
   for (const [position, line] of lines.entries()) {
@@ -77,7 +77,7 @@ async function readRecords(path: string): Promise<Records> {
   return { records, missingLineFeed: text !== '' && !text.endsWith('\n') };
 }
 
-async function textOf(path: string): Promise<string> {
+async function fileText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

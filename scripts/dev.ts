@@ -11,7 +11,7 @@ import { readFlags } from '../cli/shared/flags.ts';
 import { commandHelp } from '../cli/shared/help.ts';
 import type { LogLine } from '../serve/log-lines.ts';
 import { ensureServeFiles } from './build-serve.ts';
-import { developmentKey, textOf } from './development-key.ts';
+import { developmentKey, fileText } from './development-key.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const STATE = resolve(root, '.citeward/dev');
@@ -23,7 +23,7 @@ function showProblem({ level, message }: LogLine): void {
 }
 
 async function dev(): Promise<number> {
-  const variables = settingsOfText(await textOf(resolve(root, '.dev.vars')), '.dev.vars');
+  const variables = settingsOfText(await fileText(resolve(root, '.dev.vars')), '.dev.vars');
   const flags = readFlags('serve', serveSyntax.flags, process.argv.slice(2));
   if (flags.isOn('help')) {
     console.log(commandHelp('Run the Worker of the sources locally: npm run dev takes the flags of', serveSyntax));

@@ -9,7 +9,7 @@ import { newIssuerKey } from './demo-run/state.ts';
  * @param path of the file that holds the key.
  */
 export async function developmentKey(path: string): Promise<string> {
-  const stored = (await textOf(path)).trim();
+  const stored = (await fileText(path)).trim();
   if (stored !== '') return stored;
   const key = await newIssuerKey();
   await mkdir(dirname(path), { recursive: true });
@@ -18,7 +18,7 @@ export async function developmentKey(path: string): Promise<string> {
 }
 
 /** The text of a file; '' if there is none. */
-export async function textOf(path: string): Promise<string> {
+export async function fileText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

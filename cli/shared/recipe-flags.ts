@@ -1,6 +1,5 @@
 /** Reads `--recipe` and `--set` as the recipe of a score request. */
-import { isJsonObject } from '../../src/json.ts';
-import type { Result } from '../../src/result.ts';
+import { isJsonObject, readJson } from '../../src/json.ts';
 import { UsageError } from './exit.ts';
 import { readTextFile } from './input.ts';
 import type { Fields } from './rows.ts';
@@ -23,7 +22,7 @@ export async function readNameOrObject(flag: string, what: string, text: string)
 }
 
 function parseObject(flag: string, text: string, what: string): Fields {
-  const value = parseJson(text);
+  const value = readJson(text);
   if (!value.ok) throw new UsageError(`--${flag}: ${what} is not JSON: ${value.error}`);
   if (!isJsonObject(value.value)) throw new UsageError(`--${flag}: ${what} is not a JSON object`);
   return value.value;
@@ -39,7 +38,7 @@ export function readChanges(settings: readonly string[]): FieldChanges {
       throw new UsageError(`--set: expected field=value, got "${setting}"`, 'Example: --set citation_weight=0.5');
     }
     const text = setting.slice(at + 1);
-    const json = parseJson(text);
+    const json = readJson(text);
     setField(changes, path, json.ok ? json.value : text, setting);
   }
   return changes;
@@ -69,13 +68,4 @@ function define(target: Record<string, unknown>, name: string, value: unknown): 
 export function changedRecipe(recipe: RecipeFlag, changes: FieldChanges): RecipeFlag {
   if (Object.keys(changes).length === 0) return recipe;
   return typeof recipe === 'string' ? { base: recipe, ...changes } : { ...recipe, ...changes };
-}
-
-function parseJson(text: string): Result<unknown, string> {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, error: error.message };
-    throw error;
-  }
 }

@@ -42,13 +42,13 @@ export async function verifyStream(
 ): Promise<Reply<AsyncGenerator<VerifyStreamEvent, void>>> {
   const path = routePath('POST /v1/verify/stream', {}, { evidence });
   const all = deltasOf(pieces);
-  const opened = await connection.exchange(path, linesOf(head, all), 'application/jsonl');
+  const opened = await connection.exchange(path, requestLines(head, all), 'application/jsonl');
   return opened.ok ? { ok: true, body: eventsOf(opened.body, all) } : opened;
 }
 
 type Deltas = AsyncGenerator<{ readonly delta: string }, void, void>;
 
-function linesOf(head: VerifyStreamHeadInput, all: Deltas): ReadableStream<Uint8Array> {
+function requestLines(head: VerifyStreamHeadInput, all: Deltas): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const line = (value: unknown): Uint8Array => encoder.encode(`${JSON.stringify(value)}\n`);
   return new ReadableStream({

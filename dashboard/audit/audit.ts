@@ -40,7 +40,8 @@ function structureProblems(): string[] {
   for (const heading of document.querySelectorAll('h1, h2, h3, h4')) {
     if (!isShown(heading)) continue;
     const own = Number(heading.tagName.slice(1));
-    if (own > level + 1) problems.push(`a heading of level ${own} after one of level ${level}: ${textOf(heading)}`);
+    if (own > level + 1)
+      problems.push(`a heading of level ${own} after one of level ${level}: ${elementText(heading)}`);
     level = own;
   }
   return problems;
@@ -57,16 +58,16 @@ function nameOf(control: Element): string {
   const label = control.getAttribute('aria-label');
   if (label !== null) return label.trim();
   const labelledBy = control.getAttribute('aria-labelledby');
-  if (labelledBy !== null) return textOf(document.getElementById(labelledBy));
+  if (labelledBy !== null) return elementText(document.getElementById(labelledBy));
   const isField =
     control instanceof HTMLInputElement ||
     control instanceof HTMLSelectElement ||
     control instanceof HTMLTextAreaElement;
-  if (!isField) return textOf(control) || (control.getAttribute('title') ?? '');
-  return [...(control.labels ?? [])].map(textOf).join(' ');
+  if (!isField) return elementText(control) || (control.getAttribute('title') ?? '');
+  return [...(control.labels ?? [])].map(elementText).join(' ');
 }
 
-function textOf(element: Element | null): string {
+function elementText(element: Element | null): string {
   return element?.textContent?.trim() ?? '';
 }
 

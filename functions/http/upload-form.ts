@@ -106,7 +106,7 @@ class FormReader {
         await this.#content(event.bytes);
         return;
       case 'end':
-        if (typeof this.#part === 'object') this.#fields.set(this.#part.name, textOf(this.#part));
+        if (typeof this.#part === 'object') this.#fields.set(this.#part.name, fieldText(this.#part));
     }
   }
 
@@ -148,7 +148,7 @@ class FormReader {
   }
 }
 
-function textOf({ pieces }: Field): string {
+function fieldText({ pieces }: Field): string {
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode();

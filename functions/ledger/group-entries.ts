@@ -77,7 +77,7 @@ export function rolloutsOf(entries: readonly Numbered[], attempts: PageCall['att
 
 type StoredEntry = z.infer<typeof entriesSchema>[number];
 
-export function textOf(entries: readonly Entry[]): string {
+export function entriesText(entries: readonly Entry[]): string {
   return JSON.stringify(entries.map(storedEntry));
 }
 

@@ -9,7 +9,7 @@ import type { Outcome } from '../../service/ledger-port.ts';
 import { groupFiguresSchema, StepFigures } from '../../src/runs/summary.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { compareBytes } from './byte-order.ts';
-import { AttemptsOfGroup, entriesOf, type Numbered, rolloutsOf, textOf, unscoredSample } from './group-entries.ts';
+import { AttemptsOfGroup, entriesOf, entriesText, type Numbered, rolloutsOf, unscoredSample } from './group-entries.ts';
 import {
   type Entry,
   type LatestVisit,
@@ -134,7 +134,7 @@ export class LedgerRecords {
       .exec<{ seq: number }>(
         `INSERT INTO records_v1 (step, group_id, at, entries, rows, rows_key, details, details_key)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
-        ...[step, group, at, textOf(taken), rows, rows_key, details, details_key],
+        ...[step, group, at, entriesText(taken), rows, rows_key, details, details_key],
       )
       .one();
     this.#segments.note(seq, (rows?.byteLength ?? 0) + (details?.byteLength ?? 0), now);

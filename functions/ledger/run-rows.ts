@@ -150,7 +150,7 @@ async function* rowsOfShard(
 }
 
 /** The lines of a record. @throws StorageError; RequestError if the run is deleted meanwhile. */
-async function linesOf(reader: RowReader, shard: number, record: PageRecord): Promise<readonly unknown[]> {
+async function recordLines(reader: RowReader, shard: number, record: PageRecord): Promise<readonly unknown[]> {
   try {
     return await linesAt(reader, record);
   } catch (error) {
@@ -197,7 +197,7 @@ async function* unpacked(reader: RowReader, shard: number, page: LedgerPage): As
         prepared = position + reader.ahead;
         await reader.segments.prepare(page.records.slice(position, prepared).flatMap(({ rows_at }) => rows_at ?? []));
       }
-      open = { seq, lines: await linesOf(reader, shard, record) };
+      open = { seq, lines: await recordLines(reader, shard, record) };
     }
     const { recipe, recorded_at, ...facts } = lineSchema.parse(open.lines[entry.line]);
     const row: LedgerRow = {

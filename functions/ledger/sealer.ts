@@ -152,7 +152,7 @@ export class Sealer {
       const some = this.#ifOpen(() =>
         numbers.slice(from, from + RECORDS_AT_ONCE).map((seq) => {
           const header = section === 'rows' ? records.headerOf(seq) : JSON.stringify({ seq });
-          return { seq, header, ...linesOf(section, records.content(seq)) };
+          return { seq, header, ...sectionLines(section, records.content(seq)) };
         }),
       );
       if (some === null) return false;
@@ -181,7 +181,7 @@ function refreshed(records: LedgerRecords, part: FiguresPart): number {
 /** Records whose content is in memory at once, besides the segment. */
 const RECORDS_AT_ONCE = 64;
 
-function linesOf(section: Section, { rows, rows_at, details, details_at }: StoredContent): SectionLines {
+function sectionLines(section: Section, { rows, rows_at, details, details_at }: StoredContent): SectionLines {
   return section === 'rows' ? { packed: rows, block: rows_at } : { packed: details, block: details_at };
 }
 

@@ -186,12 +186,12 @@ export async function erase({ client, mark, files }: Subject): Promise<string> {
   const problems: string[] = [];
   for (const id of files.splice(0)) {
     const deleted = await client.files.delete(id);
-    if (!deleted.ok && !isAbsent(deleted.failure)) problems.push(`file ${id}: ${textOf(deleted.failure)}`);
+    if (!deleted.ok && !isAbsent(deleted.failure)) problems.push(`file ${id}: ${failureText(deleted.failure)}`);
   }
   const run = runOf(mark);
   for (let complete = false; !complete; ) {
     const deleted = await client.runs.delete(run);
-    if (!deleted.ok && !isAbsent(deleted.failure)) problems.push(`run ${run}: ${textOf(deleted.failure)}`);
+    if (!deleted.ok && !isAbsent(deleted.failure)) problems.push(`run ${run}: ${failureText(deleted.failure)}`);
     complete = !deleted.ok || deleted.body.complete;
   }
   const left = await client.runs.retrieve(run);
@@ -230,14 +230,14 @@ function reasonOf({ judgments }: ScoreResponse): string {
 /** The body of a reply. @throws CheckFailed if the call failed. */
 function bodyOf<T>(reply: Reply<T>): T {
   if (reply.ok) return reply.body;
-  throw new CheckFailed(textOf(reply.failure));
+  throw new CheckFailed(failureText(reply.failure));
 }
 
 function isAbsent(failure: ClientFailure): boolean {
   return failure.kind === 'problem' && failure.status === 404;
 }
 
-function textOf(failure: ClientFailure): string {
+function failureText(failure: ClientFailure): string {
   switch (failure.kind) {
     case 'problem':
       return `${failure.status} ${failure.problem.reason}: ${failure.problem.detail}`;

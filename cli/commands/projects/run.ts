@@ -28,11 +28,11 @@ async function showBudgets(flags: Flags): Promise<number> {
   const reply = await (isChange ? projects.change(project, change) : projects.get(project));
   if (!reply.ok) throw runErrorOf(reply.failure);
   if (flags.isOn('json')) await screen.result(JSON.stringify(reply.body));
-  else for (const line of linesOf(reply.body)) await screen.result(line);
+  else for (const line of replyLines(reply.body)) await screen.result(line);
   return EXIT_OK;
 }
 
-function linesOf(reply: ProjectReply): string[] {
+function replyLines(reply: ProjectReply): string[] {
   const { judge_calls_per_day, judge_tokens_per_day, used_today, reserved, renews_at } = reply;
   const line = (what: string, used: number, held: number, limit: number | null): string =>
     `${what.padEnd(12)}  ${used} used today of ${limit ?? 'no limit'}${held === 0 ? '' : `, ${held} reserved`}`;

@@ -1,7 +1,9 @@
 /** Takes a pasted rollout, or a pasted answer of a vendor, and says how it was read. */
+
 import { useState } from 'preact/hooks';
 import type { CitedAnswer } from '../../../src/citations/formats/read-answer.ts';
 import { pathText } from '../../../src/input-problem.ts';
+import { readJson } from '../../../src/json.ts';
 import type { Result } from '../../../src/result.ts';
 import { plural } from '../display/number-text.ts';
 import { ANSWER_FINDING_WORDS } from '../words/answer-findings.ts';
@@ -35,7 +37,7 @@ export function PasteField({ onDraft }: { onDraft: (draft: Draft) => void }) {
 
 /** Text that is no JSON is an answer in Markdown, if it has a citation; otherwise every typed word would be one. */
 function readPasted(text: string): Result<ReadDraft, string> {
-  const json = parsedJson(text);
+  const json = readJson(text);
   if (json.ok) return readDraft(json.value);
   if (text.trimStart().startsWith('{')) return { ok: false, error: `This is no complete JSON: ${json.error}` };
   const read = readDraft({ cited_answer: text, answer_format: 'markdown' });
@@ -44,15 +46,6 @@ function readPasted(text: string): Result<ReadDraft, string> {
     ok: false,
     error: 'This is no JSON, and it has no link or [1] of Markdown. Put a response with tags into the field Response.',
   };
-}
-
-function parsedJson(text: string): Result<unknown, string> {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, error: error.message };
-    throw error;
-  }
 }
 
 function Status({ pasted }: { pasted: Result<ReadDraft, string> }) {

@@ -16,13 +16,13 @@ export function LiveFiguresCard({ run, recorded, live, isOlder }: LiveFiguresPro
   const share = (count: number, of: number): string => (of === 0 ? 'n/a' : percentText(count / of));
   return (
     <dl class={`figures${isOlder ? ' is-older' : ''}`} aria-live="off" aria-busy={isOlder}>
-      <Figure name="mean reward" text={textOf(live.mean)} beside={`recorded ${textOf(recorded.mean)}`} />
+      <Figure name="mean reward" text={figureText(live.mean)} beside={`recorded ${figureText(recorded.mean)}`} />
       <Figure
         name="advantages that changed sign"
         text={share(live.flipped, live.compared)}
         beside={`${countText(live.flipped)} of ${countText(live.compared)}`}
       />
-      <Figure name="standard deviation" text={textOf(live.std)} beside={`recorded ${textOf(recorded.std)}`} />
+      <Figure name="standard deviation" text={figureText(live.std)} beside={`recorded ${figureText(recorded.std)}`} />
       <Figure
         name="degenerate groups"
         text={share(live.degenerate, groups)}
@@ -49,6 +49,6 @@ function Figure({ name, text, beside }: { name: string; text: string; beside: st
   );
 }
 
-function textOf(value: number | null): string {
+function figureText(value: number | null): string {
   return value === null ? 'n/a' : columnText(value, 3);
 }

@@ -145,7 +145,7 @@ export function CriteriaCard({ rubrics, criteria, visits, reload }: CriteriaCard
       {opened !== null && (
         <CriterionDialog
           title={opened === 'new' ? 'Add a criterion' : 'Change a criterion'}
-          text={textOf(opened, draft)}
+          text={criterionText(opened, draft)}
           hint={
             opened !== 'new' && 'criterion' in opened
               ? 'With another text it is a new criterion without verdicts, and the old one is retired. With another weight alone it stays the same one.'
@@ -159,7 +159,7 @@ export function CriteriaCard({ rubrics, criteria, visits, reload }: CriteriaCard
   );
 }
 
-function textOf(opened: Opened, { changed, added }: Draft): CriterionText {
+function criterionText(opened: Opened, { changed, added }: Draft): CriterionText {
   if (opened === 'new') return NEW;
   if ('added' in opened) return added[opened.added] ?? NEW;
   return changed.get(opened.criterion.id) ?? textOfCriterion(opened.criterion);

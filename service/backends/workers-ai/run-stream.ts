@@ -83,7 +83,7 @@ export class RunStreamReader {
     this.#isOwn = true;
     if (finish_reason) this.#hasFinish = true;
     if (usage !== null && usage !== undefined) this.#usage = usage;
-    const content = response === undefined || response === null ? '' : textOf(response);
+    const content = response === undefined || response === null ? '' : replyText(response);
     if (content !== '') this.#pieces++;
     const calls = (tool_calls ?? []).map((call) => this.#callOf(call));
     return { ok: true, chunk: oneChoice({ content, tool_calls: calls }, finish_reason ?? null, this.#usage) };
@@ -130,6 +130,6 @@ function ownChunkOf(value: unknown): OwnChunk | null {
   return parsed.success ? parsed.data : null;
 }
 
-function textOf(response: NonNullable<OwnChunk['response']>): string {
+function replyText(response: NonNullable<OwnChunk['response']>): string {
   return typeof response === 'object' ? JSON.stringify(response) : String(response);
 }

@@ -138,11 +138,11 @@ function pointerOf(source: Json, path: Path): Pointer {
   const data = objectIn(source['document']) ?? objectIn(member(source, 'toolOutput', 'tool_output')) ?? {};
   const title = textIn(data['title']);
   const url = textIn(data['url']);
-  return { path, id: textIn(source['id']) ?? textIn(data['id']), url, title, text: textOf(data) };
+  return { path, id: textIn(source['id']) ?? textIn(data['id']), url, title, text: documentText(data) };
 }
 
 /** The text of a document: its text member, or all other members as the model saw them. */
-function textOf(data: Json): string | null {
+function documentText(data: Json): string | null {
   const text = textIn(member(data, 'text', 'snippet', 'content', 'data'));
   if (text !== null) return text;
   const others = Object.entries(data).filter(([name]) => name !== 'id' && name !== 'title' && name !== 'url');

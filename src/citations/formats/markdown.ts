@@ -14,9 +14,9 @@ import { citingMembers, readBareMarkers, withoutThinking } from './left-over.ts'
 export const markdown: AnswerFormat = {
   name: 'markdown',
   expected: 'a text, a chat completion, or an object whose content or text is one',
-  detects: (value) => textOf(value) !== null && unreadMembers(value).length === 0,
+  detects: (value) => answerText(value) !== null && unreadMembers(value).length === 0,
   read(value, draft) {
-    const text = textOf(value);
+    const text = answerText(value);
     if (text === null) return false;
     const block = draft.addText(text);
     const { start } = block;
@@ -42,7 +42,7 @@ export const markdown: AnswerFormat = {
   },
 };
 
-function textOf(value: unknown): string | null {
+function answerText(value: unknown): string | null {
   if (typeof value === 'string') return withoutThinking(value);
   if (!isJsonObject(value)) return null;
   const message = messageOf(value);

@@ -9,9 +9,9 @@ import { numberedSources, readNumberedMarkers } from './numbered-markers.ts';
 export const perplexity: AnswerFormat = {
   name: 'perplexity',
   expected: 'a chat completion with search_results or citations',
-  detects: (value) => isJsonObject(value) && textOf(value) !== null && pointersOf(value).length > 0,
+  detects: (value) => isJsonObject(value) && answerText(value) !== null && pointersOf(value).length > 0,
   read(value, draft) {
-    const text = isJsonObject(value) ? textOf(value) : null;
+    const text = isJsonObject(value) ? answerText(value) : null;
     if (!isJsonObject(value) || text === null) return false;
     const pointers = pointersOf(value);
     const path = ['choices', 0, 'message', 'content'];
@@ -21,7 +21,7 @@ export const perplexity: AnswerFormat = {
   },
 };
 
-function textOf(value: Json): string | null {
+function answerText(value: Json): string | null {
   const content = objectIn(objectIn(listIn(value['choices'])[0])?.['message'])?.['content'];
   if (typeof content === 'string') return withoutThinking(content);
   const parts = objectsIn(content).flatMap(([, part]) => textIn(part['text']) ?? []);

@@ -1,4 +1,5 @@
 /** The texts of chat messages, as the data sets and logs of trainers hold them. */
+import { textIn } from '../../citations/formats/json.ts';
 import { isJsonObject } from '../../json.ts';
 import { cellValue } from './cell-values.ts';
 
@@ -8,7 +9,7 @@ export function contentOf(message: unknown): string | null {
   const { content } = message;
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;
-  return content.map((part: unknown) => (isJsonObject(part) ? (textOf(part['text']) ?? '') : '')).join('');
+  return content.map((part: unknown) => (isJsonObject(part) ? (textIn(part['text']) ?? '') : '')).join('');
 }
 
 /**
@@ -27,9 +28,4 @@ export function lastOf(role: 'user' | 'assistant', value: unknown): string | nul
 export function messagesOf(value: unknown): unknown {
   const read = typeof value === 'string' ? cellValue(value) : value;
   return Array.isArray(read) && read.every(isJsonObject) ? read : value;
-}
-
-/** The value itself if it is a text, else `null`. */
-export function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
 }

@@ -3,10 +3,11 @@
  * a row of ragas, a line of a batch. The first record with columns that only one tool has tells the tool of the file;
  * each record is read by its own columns. What holds no answers is refused by name.
  */
+import { textIn } from '../../citations/formats/json.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import type { Result } from '../../result.ts';
 import { fieldsOf, hasAnswer, type MapPreset, mapped, presetMap, proposedMap, ROW_FIELDS } from './columns.ts';
-import { contentOf, lastOf, messagesOf, textOf } from './messages.ts';
+import { contentOf, lastOf, messagesOf } from './messages.ts';
 import { type Unreadable, unreadable } from './unreadable-files.ts';
 
 /** The results of a batch of Citeward: scores, whose answers are in the input of the batch. */
@@ -167,8 +168,8 @@ function promptfooRows({ vars, prompt, response, score, provider, testIdx }: Jso
   return [
     {
       ...withSources(given),
-      question: textOf(given['question'] ?? given['query'] ?? raw) ?? '',
-      response: textOf(output) ?? JSON.stringify(output),
+      question: textIn(given['question'] ?? given['query'] ?? raw) ?? '',
+      response: textIn(output) ?? JSON.stringify(output),
       ...(testIdx === undefined ? {} : { id: `test ${String(testIdx)}` }),
       note: `${String(model)}${typeof score === 'number' ? `, promptfoo score ${score}` : ''}`,
     },
@@ -186,7 +187,7 @@ function inspectRows(sample: JsonObject): readonly JsonObject[] {
   const { id, epoch, input, target, output, metadata, messages, scores } = sample;
   if (!isJsonObject(output) || !Array.isArray(output['choices'])) return [];
   const [choice]: readonly unknown[] = output['choices'];
-  const response = textOf(output['completion']) ?? (isJsonObject(choice) ? contentOf(choice['message']) : null);
+  const response = textIn(output['completion']) ?? (isJsonObject(choice) ? contentOf(choice['message']) : null);
   if (response === null || response === '') return [];
   const own = isJsonObject(metadata) ? metadata : {};
   const given = withSources(isJsonObject(own['citeward']) ? own['citeward'] : own);
@@ -197,7 +198,7 @@ function inspectRows(sample: JsonObject): readonly JsonObject[] {
       ...(hasSources || found === '' ? {} : { tool_output: found }),
       ...(typeof target === 'string' && target !== '' ? { reference: target } : {}),
       ...given,
-      question: textOf(given['question']) ?? textOf(input) ?? lastOf('user', input) ?? '',
+      question: textIn(given['question']) ?? textIn(input) ?? lastOf('user', input) ?? '',
       response,
       id: `${String(id)}, epoch ${String(epoch)}`,
       ...(isJsonObject(scores) ? { note: scoresText(scores) } : {}),
@@ -223,8 +224,8 @@ function isTrlCompletion({ step, prompt, completion }: JsonObject): boolean {
 function trlRows(record: JsonObject): readonly JsonObject[] {
   const { step, prompt: givenPrompt, completion: givenCompletion, ...others } = record;
   const [prompt, completion] = [messagesOf(givenPrompt), messagesOf(givenCompletion)];
-  const question = textOf(prompt) ?? lastOf('user', prompt);
-  const response = textOf(completion) ?? lastOf('assistant', completion);
+  const question = textIn(prompt) ?? lastOf('user', prompt);
+  const response = textIn(completion) ?? lastOf('assistant', completion);
   if (question === null || response === null) return [];
   const fields = withSources(others);
   const found = toolTexts(

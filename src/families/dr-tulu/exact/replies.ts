@@ -3,6 +3,7 @@
  * `run_utils.py`): an unreadable reply and a failed call count as 0. Everywhere else a failed judgment is `null`.
  */
 
+import { isJsonObject, type JsonObject, parsedJson } from '../../../json.ts';
 import { pythonFloat, stripPythonSpace } from '../../../text/python-text.ts';
 import type { ClaimAnswer, ClaimQuestion } from './citation-score.ts';
 
@@ -97,16 +98,9 @@ function lastFlatObject(text: string): string {
   return '';
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  if (text === '') return null;
-  try {
-    // A JSON value that begins with a brace is an object.
-    const value: Readonly<Record<string, unknown>> = JSON.parse(text);
-    return value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+function parseObject(text: string): JsonObject | null {
+  const value = parsedJson(text);
+  return isJsonObject(value) ? value : null;
 }
 
 function toFloat(value: unknown): number | null {
