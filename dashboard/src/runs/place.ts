@@ -3,7 +3,7 @@ import '../styles/runs.css';
 import { hrefOf, type Query, withQuery } from '../navigation/route.ts';
 
 /** The step segment of addresses, and the step of queries, for rollouts recorded without a step. */
-const NO_STEP = 'none';
+export const NO_STEP = 'none';
 
 /** `step`: a number in digits, or `NO_STEP`. */
 export type RolloutPlace = {
