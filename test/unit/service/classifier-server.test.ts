@@ -125,6 +125,12 @@ describe('what is sent and read', () => {
     });
   });
 
+  test('/predict of TEI with a model that has one output, whose only label is LABEL_0', async () => {
+    const reply = json([0.3, 0.9].map((score) => [{ label: 'LABEL_0', score }]));
+    const outcome = await classified(configured('predict', { labels: ['LABEL_0=supported'] }), [reply]);
+    expect(outcome).toMatchObject({ ok: true, supported: [0.3, 0.9], contradicted: [0, 0] });
+  });
+
   test('only a model with a label for it can say that a source contradicts a claim', () => {
     const names = (endpoint: string, fields: object = {}) =>
       createClassifierServer(configured(endpoint, fields), async () => page(), CLOCK).names_contradiction;
