@@ -41,10 +41,10 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
     vitest('e2e'),
   ],
   slow: [
+    // On one processor, beside the longest suite, which runs a file at a time.
+    { ...vitest('slow-linear'), beside: 'filler' },
     vitest('slow'),
     vitest('slow-functions'),
-    // On one processor, beside suites without time limits of their own.
-    { ...vitest('slow-linear'), beside: 'equal' },
     { name: 'vendors-install', command: ['node', 'scripts/vendors.ts'], counted: false },
     vitest('vendors'),
     { name: 'llm-build', command: ['node', 'scripts/llm/build-server.ts'], counted: false },
