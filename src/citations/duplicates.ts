@@ -45,7 +45,7 @@ function groupsOfEqualIds(claims: readonly Claim[]): Iterable<Claim[]> {
  * Groups claims that could be equal, to avoid folding, which is expensive: texts that begin with different ASCII words
  * are never equal. If one begins with a non-ASCII word, which may fold to ASCII, all claims form one group.
  */
-export function groupsOfEqualFirstWord(claims: Claim[]): Iterable<Claim[]> {
+function groupsOfEqualFirstWord(claims: Claim[]): Iterable<Claim[]> {
   const groups = new Map<string, Claim[]>();
   for (const claim of claims) {
     const word = firstAsciiWord(claim.text);

@@ -6,7 +6,7 @@ import {
   indexSources,
   type SourceText,
 } from '../lexical/index.ts';
-import type { Span } from '../text/span.ts';
+import { isBlank, type Span } from '../text/span.ts';
 import { abstains, statesNothing } from './empty-statements.ts';
 import type { FindingSink } from './findings.ts';
 import type { Claim, Source, SourceSet } from './types.ts';
@@ -41,16 +41,27 @@ export function evidenceOfClaims(sources: SourceSet, claims: readonly Claim[]): 
 /** Whether a text says nothing that the question does not; `null` = the question is unknown. */
 export type IsAsked = ((text: string) => boolean) | null;
 
-/** Reports the findings that follow from the words of a claim and its evidence. */
-export function reportEvidence(claim: Claim, evidence: ClaimEvidence, isAsked: IsAsked, findings: FindingSink): void {
+/**
+ * Reports the findings that follow from the words of a claim and its evidence. What sources without a text lack is one
+ * finding, `source_empty`.
+ * @param sources the set that the claim was parsed with.
+ */
+export function reportEvidence(
+  claim: Claim,
+  evidence: ClaimEvidence,
+  sources: SourceSet,
+  isAsked: IsAsked,
+  findings: FindingSink,
+): void {
+  const hasText = evidence.sources.some(({ source }) => !isBlank(sources.list[source]?.text ?? ''));
   if (evidence.verbatim.length > 0) {
     findings.add({ reason: 'claim_verbatim', in: 'response', span: claim.span, claim: claim.index });
   }
-  for (const { start, end } of evidence.missing_numbers) {
+  for (const { start, end } of hasText ? evidence.missing_numbers : []) {
     const span = spanInClaim(claim, start, end);
     findings.add({ reason: 'number_not_in_source', in: 'response', span, claim: claim.index });
   }
-  for (const { start, end } of evidence.missing_names) {
+  for (const { start, end } of hasText ? evidence.missing_names : []) {
     const span = spanInClaim(claim, start, end);
     findings.add({ reason: 'name_not_in_source', in: 'response', span, claim: claim.index });
   }

@@ -18,7 +18,15 @@ import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
-import { isDash, isJoiningWord, isPlace, mayBeginJoiningWord, writtenIds } from './written-ids.ts';
+import {
+  isDash,
+  isJoiningWord,
+  isPlace,
+  lastJoint,
+  mayBeginJoiningWord,
+  wordBefore,
+  writtenIds,
+} from './written-ids.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
 export const MAX_MARKER_CHARS = 1024;
@@ -36,7 +44,7 @@ export function readMarkerClaims(
 ): ReadClaims {
   const references = withoutReferences(withoutCode(text, content).text, content, (id) => sources.byId.has(id));
   const { text: plain } = references;
-  const runs = readRuns(plain, content, grammar, sources);
+  const runs = readRuns(text, plain, content, grammar, sources);
   // "opened in 1937 [3]. It" and "opened in 1937.[3] It" split alike.
   const marked = runs.map(({ span }) => span);
   const sentences = splitSentences(withBlanks(plain, marked), content.start, content.end);
@@ -89,12 +97,13 @@ function claimOf(text: string, index: number, span: Span, run: Run, ids: Claim['
 }
 
 /** Finds the markers and joins those with only white space, separators, one dash or a joining word between them. */
-function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
+function readRuns(written: string, text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
   const runs: Run[] = [];
   const rule = idRuleOf(grammar, sources);
   let ids: IdsSpan[] = [];
   let empty: Span[] = [];
   let span: Span | null = null;
+  let joint = '';
   let at = text.indexOf(grammar.open, content.start);
   while (at !== -1 && at < content.end) {
     const from = at + grammar.open.length;
@@ -106,13 +115,16 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
     }
     const end = inside.end + grammar.close.length;
     const isRangeEnd = span !== null && at === span.end + 1 && isDash(text.charCodeAt(span.end));
-    const continues = span !== null && nextMarker(text, span.end, content.end, grammar.open, true) === at;
+    const passed = { ...NOTHING_PASSED, joint };
+    const continues = span !== null && nextMarker(text, span.end, content.end, grammar.open, true, passed) === at;
     if (span !== null && (isRangeEnd || continues)) {
+      joint = lastJoint(text.slice(span.end, at), joint);
       span = { start: span.start, end };
       ids.push({ ...inside, isRangeEnd });
     } else {
       if (span !== null) runs.push({ span, ids, empty });
       span = { start: at, end };
+      joint = wordBefore(written, at);
       ids = [inside];
       empty = [];
     }
@@ -123,9 +135,12 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
   return runs;
 }
 
-/** The separators of a run that are read: whether there are any, and whether one is a comma or its like. */
-type Passed = { readonly isSpaced: boolean; readonly isParted: boolean };
-const NOTHING_PASSED: Passed = { isSpaced: false, isParted: false };
+/**
+ * The separators of a run that are read: whether there are any, and whether one is a comma or its like. `joint`: the last
+ * joining word behind a comma, or the word before the run.
+ */
+type Passed = { readonly isSpaced: boolean; readonly isParted: boolean; readonly joint: string };
+const NOTHING_PASSED: Passed = { isSpaced: false, isParted: false, joint: '' };
 
 /**
  * Where the opening mark of the marker is that continues a run: behind separators and at most one joining word.
@@ -153,7 +168,7 @@ export function nextMarker(
   }
   const word = text.slice(next, wordEnd);
   if (wordEnd >= end && !complete) return mayBeginJoiningWord(word) ? UNDECIDED : NO_MARKER;
-  if (!isJoiningWord(word, isParted)) return NO_MARKER;
+  if (!isJoiningWord(word, isParted ? passed.joint : null)) return NO_MARKER;
   let opening = wordEnd;
   while (opening < end && isSpace(text.charCodeAt(opening)) && text.charCodeAt(opening) !== LINE_FEED) opening++;
   // Words of scripts with spaces have some on both sides.
@@ -162,12 +177,13 @@ export function nextMarker(
   return openingAt(text, opening, end, open, complete);
 }
 
-/** Whether exactly one joining word, and what may separate markers, is between two of them. */
-export function joinsMarkers(text: string, start: number, end: number): boolean {
+/** Whether exactly one joining word, and what may separate markers, is between two of them. @param run begins the run. */
+export function joinsMarkers(text: string, run: number, start: number, end: number): boolean {
   if (end - start > MAX_JOINT_CHARS) return false;
   const between = text.slice(start, end);
   const opening = '[';
-  return nextMarker(between + opening, 0, between.length + 1, opening, true) === between.length;
+  const passed = { ...NOTHING_PASSED, joint: wordBefore(text, run) };
+  return nextMarker(between + opening, 0, between.length + 1, opening, true, passed) === between.length;
 }
 
 /** Longest text between two marks with a joining word, in UTF-16 code units. */

@@ -8,30 +8,25 @@
  * - Tags of HTML and frames around a line (`| Sources |`) do not count; the first row of a table may name its columns.
  * - A list on one line, in a table or frame, or under a heading with a count needs titles that look like titles
  *   (`isPlainTitle`), and something else in the answer: it looks more like text.
+ * - A sentence is no title: its last words have a verb of a short list, or a pronoun before them, and a stop.
  * - A title is short, and an id has one: a number, or (`1. title`) the id of a source. Indented lines continue it.
  */
-import { hasContent, isAsciiDigit } from '../text/characters.ts';
+import { hasContent } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { blanked } from './code.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
 import { beginsHeading, isSourcesHeading, MAX_HEADING_CHARS, TAG } from './source-headings.ts';
+import { isPlainTitle, isSentence, MAX_TITLE_CHARS } from './source-titles.ts';
 
-/** Longest title of a source, in UTF-16 code units: longer text is a statement. */
-const MAX_TITLE_CHARS = 200;
 /** Marks and tags before a line of a list, and a frame around it. */
 const LEAD = /^(?:[\s>*|│║┃]|<\/?[a-z][^<>]{0,64}>)+/i;
 /** A line below or above a heading, or between the rows of a frame. */
 const RULE = /^[\s|+:=_*\-\u2014\u2500-\u257f]{3,}$/;
 const FRAMES = '|│║┃';
-/** Most words of a title without an address or quotation marks that looks like one: longer ones may be sentences. */
-const MAX_TITLE_WORDS = 6;
 /** Longest name of a column of a table of sources, in words: `What it says` is none. */
 const MAX_NAME_WORDS = 2;
-const QUOTATIONS = /["“„«「『《〈][^"”“»」』》〉]*["”“»」』》〉]/g;
 /** A number before a title: `(1)`, `1.` */
 const NUMBER = /^[(（]?\d{1,3}(?:[)）.:：、．]|(?=[\s|│]))/;
-/** The end of a sentence with more text behind it; not `J.` and `U.S.` */
-const SENTENCE = /[a-z\d]{2}[.!?]["”)]?\s+\S|[。！？]\s*\S/;
 /** Longest line of a list, in UTF-16 code units. */
 const MAX_LINE_CHARS = 4096;
 
@@ -217,8 +212,10 @@ export class ReferenceMask {
 
   /** Whether a line belongs to the list, which notes its address. */
   #isEntry(list: List, line: string): boolean {
-    if ((list.isDoubtful || isRow(line)) && !isPlainTitle(titleOf(line))) return false;
+    const written = titleOf(line);
+    if ((list.isDoubtful || isRow(line)) && !isPlainTitle(written)) return false;
     const url = firstUrl(line);
+    if (url === null && list.hasHeading && isSentence(written)) return false;
     const number = entryNumber(line);
     if (url !== null) {
       if (!list.hasHeading && !isNumberedAddress(line)) return false;
@@ -356,21 +353,6 @@ function titleOf(line: string): string {
   const found = bracketedId(line);
   const text = found === null ? line.replace(LEAD, '').replace(NUMBER, '') : line.slice(found.end);
   return withoutFrame(text.replace(TAG, ''));
-}
-
-/**
- * Whether a text looks like a title: no sentence ends before its end, and it has an address, or has a few words, the
- * first of which is in no lower case, and no stop. A quotation is one word. A text may also be empty: its address is on
- * the next line. Scripts without capitals need an address or quotation marks.
- */
-function isPlainTitle(written: string): boolean {
-  const title = written.replace(/^[\s*_|│║┃:.,;–—-]+|[\s*_,;]+$/g, '');
-  if (SENTENCE.test(title)) return false;
-  if (title === '' || firstUrl(title) !== null) return true;
-  const words = title.replace(QUOTATIONS, 'Q');
-  const first = words.charAt(0);
-  const isCapital = first !== first.toLowerCase() || isAsciiDigit(first.charCodeAt(0));
-  return isCapital && !/[.!?。！？]$/.test(words) && words.split(/\s+/).length <= MAX_TITLE_WORDS;
 }
 
 /** A text without the frame behind it. */

@@ -144,7 +144,7 @@ export function describeResponse(
     evidence === 'none' ? null : evidence === 'lexical' ? evidenceOfClaims(sources, parsed.claims) : evidence;
   if (lexical !== null) {
     const isAsked = question === undefined || lexical.size === 0 ? null : createAskedWords(question);
-    reportLexically(response, parsed, lexical, isAsked, extra);
+    reportLexically(response, parsed, sources, lexical, isAsked, extra);
     for (const finding of quotationFindings(response, parsed, sources, question)) extra.add(finding);
     for (const { span, index } of contradictingClaims(parsed.claims)) {
       extra.add({ reason: 'claims_contradict', in: 'response', span, claim: index });
@@ -209,13 +209,14 @@ function describeClaim(
 function reportLexically(
   response: string,
   { answer, claims }: ParsedResponse,
+  sources: SourceSet,
   lexical: ReadonlyMap<number, ClaimEvidence>,
   isAsked: IsAsked,
   findings: FindingList,
 ): void {
   for (const claim of claims) {
     const evidence = lexical.get(claim.index);
-    if (evidence !== undefined) reportEvidence(claim, evidence, isAsked, findings);
+    if (evidence !== undefined) reportEvidence(claim, evidence, sources, isAsked, findings);
   }
   if (answer === null) return;
   for (const span of suspectedInjections(response, answer.start, answer.end)) {

@@ -114,8 +114,8 @@ export type SentenceState = {
   at: number;
   /** First unit of the current line that is not white space: the place of a list number or heading mark. */
   lineStart: number;
-  /** Whether the current line begins like a list item, heading or quotation; `null` if not determined yet. */
-  blockLine: boolean | null;
+  /** Whether the current line begins like a list item, heading or quotation, or in bold; `null` if not determined yet. */
+  blockLine: boolean | 'bold' | null;
 };
 
 /**
@@ -159,7 +159,8 @@ export function splitFurther(
       continue;
     }
     if (kind === LINE_BREAK) {
-      const blockLine = state.blockLine === null ? isBlockStart(text, lineStart, i) : state.blockLine;
+      const begins = state.blockLine ?? lineBegin(text, lineStart, i);
+      const blockLine = begins === 'bold' ? endsInBold(text, lineStart, i, end) : begins;
       const next = afterLineBreak(text, blockLine, i, end);
       if (!complete && next.at >= end) break;
       if (next.boundary) {
@@ -200,7 +201,7 @@ export const SENTENCE_LOOKBACK = MAX_ABBREVIATION_CHARS + 2;
 export function settleSentence(text: string, state: SentenceState): void {
   while (state.from < state.at && isSpace(text.charCodeAt(state.from))) state.from++;
   if (state.blockLine === null && state.at - state.lineStart >= MAX_BLOCK_MARK_CHARS) {
-    state.blockLine = isBlockStart(text, state.lineStart, state.at);
+    state.blockLine = lineBegin(text, state.lineStart, state.at);
   }
 }
 
@@ -289,14 +290,39 @@ function afterLineBreak(text: string, blockLine: boolean, at: number, end: numbe
   return { boundary: breaks > 1 || blockLine || isBlockStart(text, i, end), at: Math.max(i, at + 1) };
 }
 
+function lineBegin(text: string, at: number, end: number): boolean | 'bold' {
+  return isBlockStart(text, at, end) || (isBold(text, at) ? 'bold' : false);
+}
+
+/** Whether a line that begins in bold ends so, as a heading does. Prose would go on in lower case. */
+function endsInBold(text: string, start: number, lineBreak: number, limit: number): boolean {
+  let end = lineBreak;
+  let next = lineBreak;
+  while (end > start && lineBreak - end < MAX_BLANKS_BEHIND && isSpace(text.charCodeAt(end - 1))) end--;
+  while (next < limit && next - lineBreak < MAX_BLANKS_BEHIND && isSpace(text.charCodeAt(next))) next++;
+  return end - start > 4 && isBold(text, end - 2) && !isLowercase(text.charCodeAt(next));
+}
+
+/** Most white space behind a heading in bold that counts, in UTF-16 code units: `**Rivers**  `. */
+const MAX_BLANKS_BEHIND = 3;
+
+function isBold(text: string, at: number): boolean {
+  return text.charAt(at) === '*' && text.charAt(at + 1) === '*';
+}
+
 /** Longest mark that `isBlockStart` recognises, with the unit after the mark, in UTF-16 code units. */
 const MAX_BLOCK_MARK_CHARS = 6;
 
-/** Recognises `- `, `* `, `• `, `#`, `|`, `>`, `12. ` and `12) ` at the start of a line. */
+/** Recognises `- `, `* `, `• `, `#`, `|`, `>`, `12. `, `12) ` and rules (`---`, `===`) at the start of a line. */
 function isBlockStart(text: string, at: number, end: number): boolean {
   if (at >= end) return false;
   const code = text.charCodeAt(at);
   const next = at + 1 < end ? text.charCodeAt(at + 1) : SPACE;
+  if (next === code && '-=*_'.includes(text.charAt(at)) && text.charCodeAt(at + 2) === code) {
+    // With a letter behind them they are emphasis.
+    const behind = at + 3 < end ? text.charCodeAt(at + 3) : SPACE;
+    return behind === code || isSpace(behind);
+  }
   if (code === 0x2d || code === 0x2a || code === 0x2b || code === 0x2022 || code === 0x2013) return isSpace(next);
   if (code === 0x23 || code === 0x7c || code === 0x3e) return true;
   let i = at;

@@ -2,6 +2,7 @@
  * Reads calls and results that are written in texts, as the Hermes format has them: `<tool_call>{…}</tool_call>` in a
  * policy turn, and `<tool_response>…</tool_response>` in the tool or user turn after it (Qwen's chat template).
  */
+import { withoutCode } from '../citations/code.ts';
 import { readToolCalls } from '../tools/hermes.ts';
 import { sliceText, TextBuilder, type TrajectoryDraft } from './draft.ts';
 import type { TracedText, TrajectoryCall, TrajectoryResult, Turn } from './trajectory.ts';
@@ -25,13 +26,26 @@ export function hasWrittenCalls(turns: readonly Turn[]): boolean {
 const OTHER_CALL =
   /<\|python_tag\|>|\[TOOL_CALLS\]|<｜(?:tool▁calls▁begin|DSML)｜|<\|tool_calls?(?:_section_begin)?\|>|<(?:minimax:|seed:)tool_call>|<(?:tool|function)_calls>|<function=|<\|action_start\|>|<start_function_call>|to=functions\./;
 
-/** A finding for each policy turn that has no call but the text of one that is in another syntax, or whose element is not closed. */
-export function findUnreadCalls(turns: readonly Turn[], draft: TrajectoryDraft): void {
+/**
+ * A finding for each policy turn whose text has a call that is in another syntax, or whose element is not closed. Code
+ * and thinking call nothing. A turn with a call in a field of its own may have the text of it as well.
+ *
+ * @param areWritten whether the calls that were read are written in the texts.
+ */
+export function findUnreadCalls(turns: readonly Turn[], areWritten: boolean, draft: TrajectoryDraft): void {
   for (const { by_policy, text, calls, path } of turns) {
-    if (by_policy && text !== null && calls.length === 0 && (text.text.includes(CALL) || OTHER_CALL.test(text.text))) {
-      draft.finding('call_unread', path);
-    }
+    if (!by_policy || text === null || (calls.length > 0 && !areWritten)) continue;
+    if (!hasUnreadCall(text.text)) continue;
+    const said = text.text.slice(text.text.lastIndexOf(THINK_CLOSE) + 1);
+    const [spoken = ''] = said.split('<think>', 1);
+    if (hasUnreadCall(withoutCode(spoken, { start: 0, end: spoken.length }).text)) draft.finding('call_unread', path);
   }
+}
+
+const THINK_CLOSE = '</think>';
+
+function hasUnreadCall(text: string): boolean {
+  return text.includes(CALL) || OTHER_CALL.test(text);
 }
 
 /** Moves written calls and results out of the texts. */

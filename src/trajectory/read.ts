@@ -74,8 +74,9 @@ export function readTrajectory(
 
 function finish(draft: TrajectoryDraft): Result<Trajectory, readonly InputProblem[]> {
   if (draft.problems.length > 0) return { ok: false, error: draft.problems };
-  const read = hasWrittenCalls(draft.turns) ? readWrittenCalls(draft.turns, draft) : draft.turns;
-  findUnreadCalls(read, draft);
+  const areWritten = hasWrittenCalls(draft.turns);
+  const read = areWritten ? readWrittenCalls(draft.turns, draft) : draft.turns;
+  findUnreadCalls(read, areWritten, draft);
   const turns = linkCalls(read, draft);
   return { ok: true, value: { turns, findings: draft.findings, finding_count: draft.findingCount } };
 }

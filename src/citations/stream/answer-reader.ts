@@ -69,7 +69,7 @@ export class ClaimComparison {
     if (this.#claims > MAX_CLAIMS || this.#chars > MAX_COMPARED_CHARS) return null;
     const evidence = evidenceOf(this.#sources, claim);
     if (evidence === null) return null;
-    reportEvidence(claim, evidence, this.#isAsked, findings);
+    reportEvidence(claim, evidence, this.#sources, this.#isAsked, findings);
     return describeEvidence(evidence);
   }
 }

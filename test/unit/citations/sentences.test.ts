@@ -14,6 +14,7 @@ const text = fc
   .array(
     fc.constantFrom(
       ...['It opened in 1937.', 'Dr.', 'approx.', 'U.S.', 'J.', '12.', '3)', '-', '#', '…', '。', '!”', '(', '[12]'],
+      ...['---', '===', '***', '**', 'b**', '**B', '\n---\n', '**Rhine**\n'],
       ...['al.', 'v.', 'U.S.C.', '§', 'άν;', 'են:', '፡', '።', '.*', '19.', 'die 2.', '」', 'と'],
       ...['the', 'The', 'Mai', ' ', ' ', ' ', '\n', '\n', '\r\n', '\u2028', '\u3000'],
     ),
@@ -125,4 +126,20 @@ describe.each(Object.entries(SENTENCES))('%s', (_kind, texts) => {
     const text = expected.join(' ');
     expect(splitSentences(text).map(({ start, end }) => text.slice(start, end))).toEqual(expected);
   });
+});
+
+it.each([
+  ['a line of dashes', 'Rivers\n------\nIt is long.', ['Rivers', '------', 'It is long.']],
+  ['a short one', 'It is red.\n---\nit is long.', ['It is red.', '---', 'it is long.']],
+  ['equals signs', 'Rivers\n===\nIt is long.', ['Rivers', '===', 'It is long.']],
+  ['stars with spaces', 'It is red\n*** \nit is long.', ['It is red', '***', 'it is long.']],
+  ['a heading in bold', '**Rivers**\nIt is long.', ['**Rivers**', 'It is long.']],
+  ['one with blanks behind it', '**Rivers**  \r\nIt is long.', ['**Rivers**', 'It is long.']],
+  ['no bold line', '**Rivers** are\nIt.', ['**Rivers** are\nIt.']],
+  ['a bold line that goes on', '**Rivers** are **red**\nand long.', ['**Rivers** are **red**\nand long.']],
+  ['bold italics', 'It is\n***red*** and long.', ['It is\n***red*** and long.']],
+  ['a dash', 'It is\n-- red -- and long.', ['It is\n-- red -- and long.']],
+  ['stars alone', 'It is\n** red.', ['It is\n** red.']],
+])('%s', (_, text, sentences) => {
+  expect(splitSentences(text).map(({ start, end }) => text.slice(start, end))).toEqual(sentences);
 });

@@ -86,6 +86,22 @@ describe('lexical findings, at their place in the response', () => {
   });
 });
 
+describe('a source without a text', () => {
+  const found = (response: string, texts: readonly string[]): string[] => {
+    const sources = texts.map((text, n) => ({ id: String(n + 1), text, title: 'Rivers' }));
+    const { claims } = verifyCitations({ response, sources, grammar: 'bracket' }, { evidence: 'lexical' });
+    return claims.flatMap(({ findings }) => [...findings]);
+  };
+
+  it('is one finding: nothing is said of numbers and names that it lacks', () => {
+    expect(found('The Aare is 288 km long at Bern [1].', [''])).toEqual([]);
+    expect(found('The Aare is 288 km long at Bern [1][2].', [' ', ''])).toEqual([]);
+    const all = ['number_not_in_source', 'name_not_in_source'];
+    expect(found('The Aare is 288 km long at Bern [1].', ['A river.'])).toEqual(all);
+    expect(found('The Aare is 288 km long at Bern [1][2].', ['', 'A river.'])).toEqual(all);
+  });
+});
+
 describe('mode', () => {
   const response = 'Sure: <answer>It opened.</answer> Bye.';
 

@@ -118,12 +118,38 @@ describe('Hermes calls in texts', () => {
     expect(read([{ role: 'user', content }]).findings).toEqual([]);
   });
 
-  it.each(['A function of tools, <tool> and [TOOL].', '<|im_end|>', 'f(x) = <function>'])(
-    '%s is no call',
-    (content) => {
-      expect(read([{ role: 'assistant', content }]).findings).toEqual([]);
-    },
-  );
+  it.each([
+    'A function of tools, <tool> and [TOOL].',
+    '<|im_end|>',
+    'f(x) = <function>',
+    'Write `<tool_call>` before it.',
+    '```\n[TOOL_CALLS]search\n```\nSo does Mistral.',
+    '<think>I could write <tool_call> now.</think>It is 288 km long.',
+    'Or <function=search>?</think>It is 288 km long.',
+    '<think>The mark of Llama is <|python_tag|>',
+  ])('%s is no call', (content) => {
+    expect(read([{ role: 'assistant', content }]).findings).toEqual([]);
+  });
+
+  it.each([
+    ['that is not closed', '<tool_call>{"name": "search"'],
+    ['of Mistral', '[TOOL_CALLS]search[ARGS]{}'],
+    ['behind thinking', '<think>I search.</think><function=search></function>'],
+  ])('are a finding behind a whole one: %s', (_, content) => {
+    const { turns, findings } = read([{ role: 'assistant', content: `${call}\n${content}` }]);
+    expect(turns[0]?.calls).toHaveLength(1);
+    expect(findings.map(({ reason }) => reason)).toEqual(['call_unread', 'call_without_result']);
+  });
+
+  it('are calls without arguments as GLM writes them', () => {
+    const { turns, findings } = read([{ role: 'assistant', content: '<tool_call>get_time\n</tool_call>' }]);
+    expect(findings.map(({ reason }) => reason)).toEqual(['call_without_result']);
+    expect(turns[0]?.calls.map(({ name, arguments: given }) => [name, given])).toEqual([['get_time', {}]]);
+    for (const word of ['null', 'True', '12', 'two words', '']) {
+      const text = `<tool_call>${word}</tool_call>`;
+      expect(read([{ role: 'assistant', content: text }]).findings).toMatchObject([{ reason: 'arguments_malformed' }]);
+    }
+  });
 
   it('are read in linear time from a text of many parts', () => {
     const parts = Array.from({ length: 40_000 }, () => ({ type: 'text', text: call }));

@@ -1,0 +1,52 @@
+/** Tells the titles in a list of sources from sentences, which state something. */
+import { isAsciiDigit } from '../text/characters.ts';
+import { firstUrl } from './links.ts';
+
+/** Longest title of a source, in UTF-16 code units: longer text is a statement. */
+export const MAX_TITLE_CHARS = 200;
+/** Most words of a title without an address or quotation marks that looks like one: longer ones may be sentences. */
+const MAX_TITLE_WORDS = 6;
+/** Longest entry that may look like a title, with its address, in UTF-16 code units. */
+const MAX_PLAIN_CHARS = 512;
+const QUOTATIONS = /["“„«「『《〈][^"”“»」』》〉]*["”“»」』》〉]/g;
+/** The end of a sentence with more text behind it; not `J.` and `U.S.` */
+const SENTENCE = /[a-z\d]{2}[.!?]["”)]?\s+\S|[。！？]\s*\S/;
+/** A subject before a verb that begins a sentence, or a common verb in it. Titles write `Is` in capitals. */
+const STATED =
+  /^(?:It|They|He|She|There|This|These|Es|Sie|Er|Il|Elle|Ils) [a-zäöüßàéè]|\s(?:is|are|was|were|has|have|had|can|does|did|ist|sind|war|waren|hat|haben|wird|wurden?|est|sont|était|son|era|eran|fue|fueron|tiene|è|sono|é|são|foi|zijn|heeft)(?=\s)/;
+/** `How rivers are made` states nothing. */
+const ASKS = /^(?:How|Why|What|When|Where|Which|Who|Wie|Warum|Was|Comment|Pourquoi|Cómo|Qué)\s/;
+/** A verb in the past that stands alone in a title. */
+const PAST =
+  /\s(?:[a-z]{2,}ed|built|rose|fell|won|lost|grew|made|led|began|became|ran|costs?) (?:[a-z]{2,4} )?(?=\d|the\s|an?\s)/;
+/** The last sentence of an entry. */
+const LAST = /(?:^|[a-z\d]{2}[.!?]["”)]?\s+|[。！？]\s*)([^\s.!?。！？](?:[^.!?。！？]|[.!?](?!\s))*)[.!。！]["”)]?$/;
+
+/**
+ * Whether a text looks like a title: no sentence ends before its end, and it has an address, or has a few words, the
+ * first of which is in no lower case, and no stop. A quotation is one word. A text may also be empty: its address is on
+ * the next line. Scripts without capitals need an address or quotation marks.
+ */
+export function isPlainTitle(written: string): boolean {
+  if (written.length > MAX_PLAIN_CHARS) return false;
+  const title = written.replace(/^[\s*_|│║┃:.,;–—-]+|[\s*_,;]+$/g, '');
+  if (SENTENCE.test(title)) return false;
+  if (title === '' || firstUrl(title) !== null) return true;
+  const words = title.replace(QUOTATIONS, 'Q');
+  const first = words.charAt(0);
+  const isCapital = first !== first.toLowerCase() || isAsciiDigit(first.charCodeAt(0));
+  if (states(words) || PAST.test(words)) return false;
+  return isCapital && !/[.!?。！？]$/.test(words) && words.split(/\s+/).length <= MAX_TITLE_WORDS;
+}
+
+/** Whether an entry ends with a sentence that states something. */
+export function isSentence(written: string): boolean {
+  if (written.length > MAX_TITLE_CHARS) return false;
+  const text = written.trim().replace(/^[*_:.–—\s-]+|[*_]+$/g, '');
+  const words = (LAST.exec(text)?.[1] ?? '').replace(QUOTATIONS, 'Q');
+  return states(words) || (text.endsWith('。') && !words.includes('Q'));
+}
+
+function states(words: string): boolean {
+  return STATED.test(words) && !ASKS.test(words);
+}
