@@ -30,7 +30,8 @@ const HIDDEN = 'X';
 /** Begins a hidden line of a fence, so that each is a block of its own for the sentence splitter. */
 const HIDDEN_LINE = '#';
 
-type Fence = { readonly mark: number; readonly length: number };
+/** `isQuoted`: its lines begin with `>`. */
+type Fence = { readonly mark: number; readonly length: number; readonly isQuoted: boolean };
 
 /** What is decided next: the end of a piece of the text, and what replaces it (`null`: it stays). */
 type Step = { readonly end: number; readonly hidden: string | null };
@@ -113,6 +114,7 @@ export class CodeMask {
       return this.#fence === null ? this.#inline(text, at, complete) : this.#hide(text, at, HIDDEN);
     const line = fenceLine(text, at, complete);
     if (line === 'undecided') return null;
+    if (this.#fence?.isQuoted === true && !isQuoted(text, at)) this.#fence = null;
     const isFree = this.#fence === null && line === null;
     const box = isFree ? emptyBox(text, at, complete) : null;
     if (box === 'undecided') return null;
@@ -173,7 +175,7 @@ type FenceLine = Fence & { readonly opens: boolean; readonly closes: boolean };
 /** Reads a line that may begin or end a fence; `null` if it does neither. */
 function fenceLine(text: string, at: number, complete: boolean): FenceLine | null | 'undecided' {
   let from = at;
-  while (from < text.length && from - at < MAX_INDENT && isSpace(text.charCodeAt(from)) && text[from] !== '\n') from++;
+  while (from < text.length && from - at < MAX_INDENT && isIndent(text, from)) from++;
   if (from === text.length) return complete ? null : 'undecided';
   const mark = text.charCodeAt(from);
   if (mark !== BACKTICK && mark !== TILDE) return null;
@@ -187,7 +189,24 @@ function fenceLine(text: string, at: number, complete: boolean): FenceLine | nul
   const rest = text.slice(to, end);
   const length = to - from;
   if (length < MIN_FENCE) return null;
-  return { mark, length, opens: mark === TILDE || !rest.includes('`'), closes: isBlank(rest) };
+  return {
+    mark,
+    length,
+    isQuoted: isQuoted(text, at),
+    opens: mark === TILDE || !rest.includes('`'),
+    closes: isBlank(rest),
+  };
+}
+
+/** White space within a line, or the mark of a quotation. */
+function isIndent(text: string, at: number): boolean {
+  return text[at] === '>' || (isSpace(text.charCodeAt(at)) && text[at] !== '\n');
+}
+
+function isQuoted(text: string, line: number): boolean {
+  let at = line;
+  while (at - line < MAX_INDENT && isIndent(text, at) && text[at] !== '>') at++;
+  return text[at] === '>';
 }
 
 const EMPTY_BOX = '[ ]';

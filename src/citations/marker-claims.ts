@@ -113,7 +113,8 @@ function readRuns(written: string, text: string, content: Span, grammar: MarkerG
       at = text.indexOf(grammar.open, at + 1);
       continue;
     }
-    const end = inside.end + grammar.close.length;
+    const after = inside.end + grammar.close.length;
+    const end = linkEnd(text, text[at - 1] === '[' && at > content.start, after, content.end, true);
     const isRangeEnd = span !== null && at === span.end + 1 && isDash(text.charCodeAt(span.end));
     const passed = { ...NOTHING_PASSED, joint };
     const continues = span !== null && nextMarker(text, span.end, content.end, grammar.open, true, passed) === at;
@@ -133,6 +134,24 @@ function readRuns(written: string, text: string, content: Span, grammar: MarkerG
   }
   if (span !== null) runs.push({ span, ids, empty });
   return runs;
+}
+
+/** Longest address behind a marker in a link, in UTF-16 code units. */
+const MAX_LINK_CHARS = 1024;
+
+/**
+ * Where a marker ends with the address of a link around it, `[[1]](https://…)`, of which `after` is the `]`; else `after`.
+ * `UNDECIDED`: more text must follow first. @param isInBracket whether a bracket is right before the marker.
+ */
+export function linkEnd(text: string, isInBracket: boolean, after: number, end: number, complete: boolean): number {
+  if (!isInBracket) return after;
+  const limit = Math.min(end, after + MAX_LINK_CHARS);
+  for (let i = after; i < limit; i++) {
+    const unit = text[i];
+    if (i < after + 2 ? unit !== ']('[i - after] : unit === '(' || isSpace(text.charCodeAt(i))) return after;
+    if (unit === ')') return i + 1;
+  }
+  return complete || limit === after + MAX_LINK_CHARS ? after : UNDECIDED;
 }
 
 /**
@@ -195,7 +214,12 @@ const FIRST_UNSPACED = 0x3040;
 
 /** `at` if an opening mark is there; `UNDECIDED` if more text may make one. */
 function openingAt(text: string, at: number, end: number, open: string, complete: boolean): number {
-  if (at < end && text.startsWith(open, at)) return at;
+  if (at < end && text.startsWith(open, at)) {
+    if (open !== '[') return at;
+    // The inner one of `[[2]](https://…)`.
+    if (at + 1 >= end) return complete ? at : UNDECIDED;
+    return text[at + 1] === '[' ? at + 1 : at;
+  }
   return !complete && (at >= end || mayBegin(text, at, open)) ? UNDECIDED : NO_MARKER;
 }
 
@@ -250,9 +274,9 @@ function mayBegin(text: string, at: number, mark: string): boolean {
 /** Whether marks of other uses are a marker here: no link follows, and each id is what the grammar asks for. */
 export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
   if (rule === null) return true;
-  if (text.charCodeAt(inside.end + 1) === 0x28) return false;
+  if (text.charCodeAt(inside.end + 1) === 0x28 || isUnitInterval(text, inside, rule)) return false;
   let ids = 0;
-  let years = 0;
+  let numbers = 0;
   let start = inside.start;
   for (let i = inside.start; i <= inside.end; i++) {
     if (i < inside.end && !isIdSeparator(text.charCodeAt(i))) continue;
@@ -262,20 +286,28 @@ export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
     if (ids > 0 && rule.isPlace(text, id)) continue;
     ids++;
     if (!rule.isId(text, id)) return false;
-    if (rule.isYear(text, id)) years++;
+    if (rule.isNumber(text, id)) numbers++;
   }
-  return ids > years || (ids === 0 && rule.mayBeEmpty);
+  return ids > numbers || (ids === 0 && rule.mayBeEmpty);
+}
+
+/** `[0, 1]`: an interval, if no source has the id 0. */
+function isUnitInterval(text: string, inside: Span, rule: NonNullable<IdRule>): boolean {
+  if (inside.end - inside.start > MAX_NUMBER_CHARS) return false;
+  return /^0\s*,\s*(?:1|10|100|255)$/.test(text.slice(inside.start, inside.end)) && !rule.hasZero;
 }
 
 /** What a grammar asks of the words between its marks; `null` = the marks alone make a marker. */
 export type IdRule = {
   /** Whether marks without a word are a marker, which then lacks an id. */
   readonly mayBeEmpty: boolean;
+  /** Whether a source has the id 0. */
+  readonly hasZero: boolean;
   readonly isId: (text: string, id: Span) => boolean;
   /** Whether a word after an id is a place in its source. */
   readonly isPlace: (text: string, word: Span) => boolean;
-  /** Whether an id is the year of a publication: marks around years alone make no marker. */
-  readonly isYear: (text: string, id: Span) => boolean;
+  /** Whether an id is rather a year or another number: marks around such words alone make no marker. */
+  readonly isNumber: (text: string, id: Span) => boolean;
 } | null;
 
 /** The rule of a grammar, made once for an answer. */
@@ -283,7 +315,7 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
   if (when === 'always') return null;
   const isLikeSources = idRecogniser(sources);
   const mayBeAnyWord = when === 'known_or_digit';
-  let hasYearIds: boolean | null = null;
+  let forms: Set<number> | null = null;
   const isIdAt = (text: string, id: Span): boolean => {
     if (mayBeAnyWord && isWordWithDigit(text, id)) return true;
     const word = text.slice(id.start, id.end);
@@ -291,6 +323,7 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
   };
   return {
     mayBeEmpty: mayBeAnyWord,
+    hasZero: sources.byId.has('0'),
     isId(text, id) {
       if (isIdAt(text, id)) return true;
       const written = writtenIds(text, id, sources);
@@ -299,20 +332,45 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
       return mayBeAnyWord || written.some(({ id }) => citedSource(sources, id) !== null);
     },
     isPlace: (text, word) => isPlace(text, word, sources),
-    isYear(text, id) {
-      if (!isYearAt(text, id)) return false;
-      hasYearIds ??= [...sources.byId.keys()].some((key) => isYearAt(key, { start: 0, end: key.length }));
-      return !hasYearIds;
+    isNumber(text, id) {
+      const form = formOfNumber(text, id);
+      if (form === -1) return isNoId(text.slice(id.start, id.end), sources);
+      if (forms === null) {
+        forms = new Set();
+        for (const key of sources.byId.keys()) forms.add(formOfNumber(key, { start: 0, end: key.length }));
+      }
+      // `1/2` joins two ids of sources.
+      return !forms.has(form) && !writtenIds(text, id, sources).some(({ id }) => citedSource(sources, id) !== null);
     },
   };
 }
 
-/** A number of four digits from 1000 to 2099, also as `2004a`, or two with a dash between them. */
-const YEAR = /^(?:1\d|20)\d\d(?:[a-z]|[-–]\d{4})?$/;
-const MAX_YEAR_CHARS = 9;
+/**
+ * Numbers that are rather no id: years from 1000 to 2099, also as `2004a`, or two with a dash between them, dates and
+ * times, decimals, and shares, each also as a range: `[1.4–3.2]`, fractions and ordinals.
+ */
+const NUMBERS = [
+  /^(?:1\d|20)\d\d(?:[a-z]|[-–](?:\d\d){1,2})?$|^\d{4}-\d\d-\d\d$/,
+  /^\d{1,2}(?::\d\d){1,2}$/,
+  /^\d+\.\d+(?:[-–—]\d+\.\d+)?$/,
+  /^\d+(?:\.\d+)?(?:[-–—]\d+(?:\.\d+)?)?[%‰°€$£]$/,
+  /^\d+\/\d+$/,
+  /^\d+(?:st|nd|rd|th)$/,
+];
+/** A class of characters, an equation, an ion, and `Fig.1`. */
+const NO_ID =
+  /^(?:a-z|0-9|_)+$|^[a-z]\w*[=<>≤≥≈](?!.*:\/\/)|^[A-Z][A-Za-z\d]*[+−⁺⁻]$|^(?:figs?|table|eqs?|sec|ch|pp?)\.\d+$/i;
+const MAX_NUMBER_CHARS = 16;
 
-function isYearAt(text: string, { start, end }: Span): boolean {
-  return end - start <= MAX_YEAR_CHARS && YEAR.test(text.slice(start, end));
+function isNoId(word: string, sources: SourceSet): boolean {
+  return word.length <= MAX_NUMBER_CHARS && NO_ID.test(word) && citedSource(sources, word) === null;
+}
+
+/** The form of a number that is rather no id, as the place in `NUMBERS`; -1 for any other word. */
+function formOfNumber(text: string, { start, end }: Span): number {
+  if (end - start > MAX_NUMBER_CHARS) return -1;
+  const word = text.slice(start, end);
+  return NUMBERS.findIndex((form) => form.test(word));
 }
 
 function isWordWithDigit(text: string, { start, end }: Span): boolean {

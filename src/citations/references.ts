@@ -15,18 +15,22 @@ import { hasContent } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { blanked } from './code.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
-import { beginsHeading, isSourcesHeading, MAX_HEADING_CHARS, TAG } from './source-headings.ts';
-import { isPlainTitle, isSentence, MAX_TITLE_CHARS } from './source-titles.ts';
+import { beginsHeading, COUNTED, isSourcesHeading, MAX_HEADING_CHARS, NOTES, TAG } from './source-headings.ts';
+import {
+  FRAMES,
+  isClosingRemark,
+  isPlainTitle,
+  isSentence,
+  LEAD,
+  MAX_TITLE_CHARS,
+  titleBeforeId,
+  titleOf,
+} from './source-titles.ts';
 
-/** Marks and tags before a line of a list, and a frame around it. */
-const LEAD = /^(?:[\s>*|│║┃]|<\/?[a-z][^<>]{0,64}>)+/i;
 /** A line below or above a heading, or between the rows of a frame. */
 const RULE = /^[\s|+:=_*\-\u2014\u2500-\u257f]{3,}$/;
-const FRAMES = '|│║┃';
 /** Longest name of a column of a table of sources, in words: `What it says` is none. */
 const MAX_NAME_WORDS = 2;
-/** A number before a title: `(1)`, `1.` */
-const NUMBER = /^[(（]?\d{1,3}(?:[)）.:：、．]|(?=[\s|│]))/;
 /** Longest line of a list, in UTF-16 code units. */
 const MAX_LINE_CHARS = 4096;
 
@@ -36,6 +40,10 @@ type List = {
   readonly hasHeading: boolean;
   /** Whether all of it looks more like text: it needs plain titles and other text in the answer. */
   readonly isDoubtful: boolean;
+  /** Whether it has ids behind titles: it needs other text, too. */
+  hasTitlesFirst: boolean;
+  /** Whether its heading may be that of notes on the text, which are sentences. */
+  readonly isOfNotes: boolean;
   /** The lines so far, as they are if this is no list. */
   readonly lines: string[];
   readonly definitions: Span[];
@@ -109,13 +117,21 @@ export class ReferenceMask {
   finish(): string {
     const decided = this.#held === '' ? '' : this.#line(this.#held);
     this.#held = '';
-    const list = this.#list;
-    const isDisproved = list?.hasEntry !== true || list.pending?.needsUrl === true;
-    if (isDisproved || (list.isDoubtful && !this.#hasText)) return decided + this.#release();
+    return decided + ((this.#list === null ? null : this.#end(this.#list, this.#at)) ?? this.#release());
+  }
+
+  /** Ends a list before `end`: returns what replaces it, or `null` if it is none. */
+  #end(list: List, end: number): string | null {
+    if (
+      !list.hasEntry ||
+      list.pending?.needsUrl === true ||
+      ((list.isDoubtful || list.hasTitlesFirst) && !this.#hasText)
+    )
+      return null;
     this.#list = null;
-    this.spans.push({ start: list.start, end: this.#at });
+    this.spans.push({ start: list.start, end });
     for (const [id, url] of list.urls) this.#define(id, url);
-    return decided + blanked(list.lines.join(''));
+    return blanked(list.lines.join(''));
   }
 
   #emit(decided: string[], text: string): void {
@@ -151,7 +167,7 @@ export class ReferenceMask {
     }
     if (isSourcesHeading(line)) {
       const released = this.#release();
-      this.#list = newList(start, true, isRow(line) || COUNTED.test(line));
+      this.#list = newList(start, true, isRow(line) || COUNTED.test(line), NOTES.test(line));
       return released + this.#keep(line);
     }
     const span = { start, end: start + line.trimEnd().length };
@@ -171,7 +187,8 @@ export class ReferenceMask {
       if (definition.url !== null) this.#list.urls.set(definition.id, definition.url);
       return this.#keep(blanked(line));
     }
-    const released = this.#release();
+    const closed = this.#list !== null && isAfterBlank && isClosingRemark(line) ? this.#end(this.#list, start) : null;
+    const released = closed ?? this.#release();
     if (definition !== null) {
       this.spans.push(span);
       if (definition.url !== null) this.#define(definition.id, definition.url);
@@ -226,7 +243,7 @@ export class ReferenceMask {
       return true;
     }
     if (!list.hasHeading || list.pending?.needsUrl === true) return false;
-    const title = this.#titleIn(line);
+    const title = this.#titleIn(line) ?? this.#titleBefore(list, line);
     if (title !== null) {
       if (list.titles.has(title)) return false;
       list.titles.add(title);
@@ -257,13 +274,27 @@ export class ReferenceMask {
     return isTitle && !isOpeningBracket(title.charCodeAt(0)) ? found.id.toLowerCase() : null;
   }
 
+  /** The id behind a title. Such a list needs other text in the answer; under `Notes` there are sentences. */
+  #titleBefore(list: List, line: string): string | null {
+    const found = list.isOfNotes ? null : titleBeforeId(line);
+    const number = entryNumber(line);
+    if (number !== null && !this.#isSource(number)) return null;
+    if (found === null || !this.#isDefinable(found.id) || !isPlainTitle(found.title)) return null;
+    list.hasTitlesFirst = true;
+    return found.id.toLowerCase();
+  }
+
   /** The ids and addresses of `Sources: [1] title; [2] title`; `null` if the line is none. */
   #entriesAfterHeading(line: string): ReadonlyMap<string, string | null> | null {
     const colon = line.search(/[:：]/);
     if (colon === -1 || colon > MAX_HEADING_CHARS || !isSourcesHeading(line.slice(0, colon))) return null;
     const rest = line.slice(colon + 1).replace(/^[\s*_]+/, '');
-    if (!isOpeningBracket(rest.charCodeAt(0))) return null;
     const entries = new Map<string, string | null>();
+    const only = NOTES.test(line.slice(0, colon)) ? null : titleBeforeId(rest);
+    if (only !== null && this.#isDefinable(only.id) && isPlainTitle(only.title)) {
+      return entries.set(only.id.toLowerCase(), firstUrl(only.title));
+    }
+    if (!isOpeningBracket(rest.charCodeAt(0))) return null;
     for (const entry of rest.split(/(?=[[【［])/)) {
       const found = bracketedId(entry);
       if (found === null || !this.#isDefinable(found.id) || entries.has(found.id.toLowerCase())) return null;
@@ -303,11 +334,13 @@ function mayMatter(line: string, isAfterBlank: boolean): boolean {
   return beginsHeading(line) || (colon !== -1 && colon <= MAX_HEADING_CHARS && isSourcesHeading(line.slice(0, colon)));
 }
 
-function newList(start: number, hasHeading: boolean, isDoubtful: boolean): List {
+function newList(start: number, hasHeading: boolean, isDoubtful: boolean, isOfNotes = false): List {
   return {
     start,
     hasHeading,
     isDoubtful,
+    isOfNotes,
+    hasTitlesFirst: false,
     lines: [],
     definitions: [],
     urls: new Map(),
@@ -347,22 +380,6 @@ function namesColumns(line: string): boolean {
   if (!isRow(line) || /[[【［]/.test(line)) return false;
   return line.split(/[|│║┃]/).every((cell) => cell.split(/\s+/).filter((word) => word !== '').length <= MAX_NAME_WORDS);
 }
-
-/** The text behind the id in brackets, or the number, that begins a line, without tags and frame. */
-function titleOf(line: string): string {
-  const found = bracketedId(line);
-  const text = found === null ? line.replace(LEAD, '').replace(NUMBER, '') : line.slice(found.end);
-  return withoutFrame(text.replace(TAG, ''));
-}
-
-/** A text without the frame behind it. */
-function withoutFrame(text: string): string {
-  const inside = text.trim();
-  return FRAMES.includes(inside.charAt(inside.length - 1)) ? inside.slice(0, -1).trim() : inside;
-}
-
-/** A heading with a count: `Sources (2)`. */
-const COUNTED = /\(\d{1,3}\)/;
 
 /** Every entry and definition has one of these. */
 const MAY_BE_ENTRY = /[[【［]|:\/\/|^.{0,80}\d[)）.:：、．]/m;

@@ -8,7 +8,8 @@ const HEADINGS: ReadonlySet<string> = new Set(
     'footnotes|links|sources cited|sources and references|references and sources|sources used|' +
     'cited sources|list of references|further reading|endnotes|see also|sources consulted|sources referenced|' +
     'references cited|works consulted|list of sources|source list|key sources|sources & references|' +
-    'references & sources|citations and sources|quellen|quellenverzeichnis|' +
+    'references & sources|citations and sources|reference links|source links|citation|sources used in this answer|' +
+    'sources and links|links and sources|related links|sources and further reading|quellen|quellenverzeichnis|' +
     'quellenangaben|quellenangabe|literaturverzeichnis|fußnoten|nachweise|sources citées|sources consultées|' +
     'sources utilisées|notes et références|fuentes consultadas|fuentes citadas|referencias bibliográficas|' +
     'referências bibliográficas|fontes consultadas|bibliografia|fonti citate|bronvermelding|referenties|' +
@@ -25,8 +26,14 @@ const HEADINGS: ReadonlySet<string> = new Set(
 );
 /** Longest heading, in UTF-16 code units. */
 export const MAX_HEADING_CHARS = 64;
+/** Headings under which there may be sentences. */
+export const NOTES = /note|reading|also|link|belege/i;
+/** A heading with a count: `Sources (2)`. */
+export const COUNTED = /\(\d{1,3}\)/;
 /** A tag of HTML. */
 export const TAG = /<\/?[a-z][^<>]{0,64}>/gi;
+
+const WRAPPER = /^\s*<([a-z]{4,16})>\s*$/i;
 
 const HEADING_MARKS = '>#*_:：-—=【】|│║┃';
 
@@ -49,7 +56,8 @@ const COUNT = /\(\d{1,3}\)[\s*_:：]*$/;
  */
 function headingWords(written: string): string | null {
   if (written.length > 4 * MAX_HEADING_CHARS) return null;
-  const line = written.replace(TAG, '').replace(COUNT, '');
+  // `<sources>` around a list is a heading, too.
+  const line = written.replace(WRAPPER, '$1').replace(TAG, '').replace(COUNT, '');
   let start = 0;
   let end = line.length;
   while (start < end && isHeadingMark(line.charCodeAt(start))) start++;

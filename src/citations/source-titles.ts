@@ -1,9 +1,16 @@
 /** Tells the titles in a list of sources from sentences, which state something. */
-import { isAsciiDigit } from '../text/characters.ts';
-import { firstUrl } from './links.ts';
+import { hasContent, isAsciiDigit } from '../text/characters.ts';
+import { bracketedId, firstUrl } from './links.ts';
+import { TAG } from './source-headings.ts';
 
 /** Longest title of a source, in UTF-16 code units: longer text is a statement. */
 export const MAX_TITLE_CHARS = 200;
+/** Marks and tags before a line of a list, and a frame around it. */
+export const LEAD = /^(?:[\s>*|│║┃]|<\/?[a-z][^<>]{0,64}>)+/i;
+/** Frames of a row. */
+export const FRAMES = '|│║┃';
+/** A number before a title: `(1)`, `1.` */
+const NUMBER = /^[(（]?\d{1,3}(?:[)）.:：、．]|(?=[\s|│<]))/;
 /** Most words of a title without an address or quotation marks that looks like one: longer ones may be sentences. */
 const MAX_TITLE_WORDS = 6;
 /** Longest entry that may look like a title, with its address, in UTF-16 code units. */
@@ -22,6 +29,19 @@ const PAST =
 /** The last sentence of an entry. */
 const LAST = /(?:^|[a-z\d]{2}[.!?]["”)]?\s+|[。！？]\s*)([^\s.!?。！？](?:[^.!?。！？]|[.!?](?!\s))*)[.!。！]["”)]?$/;
 
+/** The text behind the id in brackets, or the number, that begins a line, without tags and frame. */
+export function titleOf(line: string): string {
+  const found = bracketedId(line);
+  const text = found === null ? line.replace(LEAD, '').replace(NUMBER, '') : line.slice(found.end);
+  return withoutFrame(text.replace(TAG, ''));
+}
+
+/** A text without the frame behind it. */
+function withoutFrame(text: string): string {
+  const inside = text.trim();
+  return FRAMES.includes(inside.charAt(inside.length - 1)) ? inside.slice(0, -1).trim() : inside;
+}
+
 /**
  * Whether a text looks like a title: no sentence ends before its end, and it has an address, or has a few words, the
  * first of which is in no lower case, and no stop. A quotation is one word. A text may also be empty: its address is on
@@ -39,11 +59,31 @@ export function isPlainTitle(written: string): boolean {
   return isCapital && !/[.!?。！？]$/.test(words) && words.split(/\s+/).length <= MAX_TITLE_WORDS;
 }
 
+/** The title before an id in brackets that ends a line: `- Title [1]`, `(Source: title [1])`; `null` without one. */
+export function titleBeforeId(line: string): { readonly title: string; readonly id: string } | null {
+  const [, title = '', id = ''] = line.length > MAX_TITLE_CHARS ? [] : (BEFORE_ID.exec(line) ?? []);
+  return hasContent(title, 0, title.length) && !/[[【［]/.test(title) ? { title: title.trim(), id } : null;
+}
+const BEFORE_ID =
+  /^[\s>*•+-]*(?:\d{1,3}[.)]\s)?([^[【［]{2,}?)[\s*:–—-]*[[【［]\^?([^[\]【】［］]{1,64})[\]】］][\s.)]*$/;
+
+/** Words that close an answer behind its sources. */
+const CLOSING =
+  /^\s*(?:let me know|i hope|hope th|feel free|please (?:let|feel|note)|would you like|do you (?:want|have|need)|if you (?:need|have|want|would)|lassen sie|ich hoffe|n['’]hésitez|j['’]espère|espero|no dudes)\b[^[【［]*$/i;
+
+/** Whether a line only says goodbye. It cites nothing, and is short. */
+export function isClosingRemark(line: string): boolean {
+  return line.length <= MAX_TITLE_CHARS && CLOSING.test(line);
+}
+
 /** Whether an entry ends with a sentence that states something. */
 export function isSentence(written: string): boolean {
   if (written.length > MAX_TITLE_CHARS) return false;
-  const text = written.trim().replace(/^[*_:.–—\s-]+|[*_]+$/g, '');
-  const words = (LAST.exec(text)?.[1] ?? '').replace(QUOTATIONS, 'Q');
+  const text = written
+    .trim()
+    .replace(/^[*_:.–—\s-]+|[*_]+$/g, '')
+    .replace(QUOTATIONS, 'Q');
+  const words = LAST.exec(text)?.[1] ?? '';
   return states(words) || (text.endsWith('。') && !words.includes('Q'));
 }
 

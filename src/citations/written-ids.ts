@@ -14,17 +14,17 @@ export type WrittenId = { readonly id: string; readonly span: Span };
 
 /** What follows such a mark is a place in the source (gpt-oss, OpenAI file search), or nothing (`[^1^]` of Bing). */
 const PLACE_MARK = /[†‡↑^]/;
-/** A word for a place and its number at the end of an item: `p. 5`, `lines 10–12`, `§5`. Items are short. */
+/** A word for a place and its number at the end of an item: `p. 5`, `lines 10–12`, `§5`, or a time. Items are short. */
 const PLACE = new RegExp(
-  '(?:^|[\\s:(])(?:(?:pp?|pages?|ll?|lines?|sec|section|ch|chapter|para|fig|figure|table|slide|s|seiten?|zeile|pág)' +
-    '[.\\s]|§§?\\.?)[\\d\\s:\u2010-\u2014\u2212\u301c\uff5e-]*\\d\\)?$',
+  '(?:^|[\\s:(])(?:(?:pp?|pages?|ll?|lines?|sec|sections?|ch|chapter|para|fig|figure|table|slide|s|seiten?|zeile|pág)' +
+    '[.\\s]|§§?\\.?)[\\d\\s.:\u2010-\u2014\u2212\u301c\uff5e-]*\\d\\)?$|^\\d\\d?(?::\\d\\d){1,2}$',
   'i',
 );
 /** Further lines: the `L14` of `1†L10, L14`. */
 const LINES = /^L[\dL\u2010-\u2014\u2212\u301c\uff5e-]+$/;
 /** A word that names a source before its id; in scripts without spaces also right before it. */
 const NAMED = new RegExp(
-  '^(?:(?:(?:source|doc|document|ref|reference|citation|cite|snippet|passage|chunk|context|result|id|web)s?|quellen?)' +
+  '^(?:(?:see |cf\\.? )?@|(?:(?:source|doc|document|ref|reference|citation|cite|snippet|passage|chunk|context|result|id|web)s?|quellen?)' +
     '[\\s.:：#№]+|(?:[#№^]|来源|引用|文档|资料|出典|출처)[\\s.:：#№]*)',
   'i',
 );
@@ -153,6 +153,7 @@ export function isPlace(text: string, { start, end }: Span, sources: SourceSet):
 function idStart(word: string, sources: SourceSet): number {
   const start = NAMED.exec(word)?.[0].length ?? 0;
   const ids = word.slice(start);
+  if (start === 0 || citedSource(sources, ids) !== null) return start;
   return joinedIn(ids, 0, sources) !== null || /^(?:\d\S*|\S*\d)$/.test(ids) ? start : 0;
 }
 
@@ -222,14 +223,18 @@ function joinedIn(word: string, start: number, sources: SourceSet): WrittenId[] 
     // An id may have a joint in it: an address.
     const parts = citedSource(sources, written) === null ? written.split(/([/|])/) : [written];
     let at = start + index;
-    for (const part of parts.filter((one) => one !== '')) {
+    for (const one of parts.filter((part) => part !== '')) {
+      // Keys of Pandoc need nothing between them: `@smith2004 @doe2010`.
+      const isKey = one.startsWith('@') && citedSource(sources, one) === null;
+      const part = isKey ? one.slice(1) : one;
+      if (isKey) at++;
       const isSource = citedSource(sources, part) !== null;
       const isMark = JOINING_MARKS.has(part);
-      if (wasId) {
+      if (wasId && !isKey) {
         if (!isMark && !isJoiningWord(part)) return null;
         isMarked ||= isMark;
         wasId = false;
-      } else if (isSource || isLikeId(part, letters)) {
+      } else if (isSource || isLikeId(part, letters) || (isKey && /\d$/.test(part))) {
         if (isSource) letters.add(lettersOf(part));
         else isKnown = false;
         ids.push({ id: part, span: { start: at, end: at + part.length } });

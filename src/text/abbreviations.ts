@@ -17,11 +17,11 @@ const NEVER_FINAL: ReadonlySet<string> = new Set(
   // English
   (
     'mr mrs ms dr prof rev hon st mt ft gen col capt lt cmdr sgt maj adm gov sen rep pres supt messrs ' +
-    'e.g i.e cf vs viz approx ca c fig figs eq eqs sec ch vol vols ed eds pp p art para nr esp incl ' +
+    'e.g i.e cf vs viz equ approx ca c fig figs eq eqs sec ch vol vols ed eds pp p art para nr esp incl ' +
     // German
     'bzw z.b d.h u.a ggf vgl sog inkl exkl zzgl evtl bspw insb insbes geb gest hrsg ' +
     // Spanish, Portuguese, Italian
-    'p.ej sr sra srta dra ud uds núm pág págs avda ee sig sigg dott avv pag pagg séc ' +
+    'p.ej ej sr sra srta dra ud uds núm pág págs avda ee sig sigg dott avv pag pagg séc ' +
     // French
     'm mm mme mlle mgr ex éd ' +
     // Dutch, Danish, Norwegian, Swedish, Finnish
@@ -50,7 +50,7 @@ const RARELY_FINAL: ReadonlySet<string> = new Set(
 const NOT_BEFORE_DIGIT: ReadonlySet<string> = new Set(
   (
     'no nos num art op jan feb mar apr jun jul aug sep sept oct nov dec ' +
-    'abs ziff kap bd anm abb tab tel cap chap env aprox kl str st sp стр max min avg ur zm tzn okt dez ene abr ago dic gen mag'
+    'est abs ziff kap bd anm abb tab tel cap chap env aprox kl str st sp стр max min avg ur zm tzn okt dez ene abr ago dic gen mag'
   ).split(' '),
 );
 
@@ -126,7 +126,8 @@ export function isAbbreviation(
   const word = text.slice(start, stop).toLowerCase();
   const starts = SENTENCE_STARTERS.has(nextWord);
   if (NEVER_FINAL.has(word)) return !(length === 1 && starts);
-  if (isAsciiDigit(nextCode) && NOT_BEFORE_DIGIT.has(word)) return true;
+  // "Bahnhofstr. 5"
+  if (isAsciiDigit(nextCode) && (NOT_BEFORE_DIGIT.has(word) || word.endsWith('str'))) return true;
   // The sentence continues after an initial ("J. Snow"), a single letter ("z. B.", "v. Chr.") or a dotted acronym
   // ("U.S. Army", "42 U.S.C. § 1983"), unless a sentence starter follows.
   const single = length === 1 && (isSmall || isCapital(first));

@@ -52,7 +52,7 @@ function routeAt(address: string, at: number): string {
  * The same text for all spellings of one page's address: the normal form without scheme, `www.` and tracking
  * parameters, with one spelling of percent signs, of `&amp;` and of international host names. A DOI and a paper of arXiv
  * have one key in all their forms (`10.1000/x`, `doi:`, `dx.doi.org`; `/abs`, `/pdf`, `/html`, `arXiv:`), as pages of
- * Wikimedia have on their mobile hosts. A text that is no web address is its own key. What a site may answer differently
+ * Wikimedia have on their mobile hosts, and videos of YouTube. A text that is no web address is its own key. What a site may answer differently
  * stays apart: path case, the order of parameters, `ref`, file names, versions of a paper.
  *
  * @example
@@ -83,7 +83,7 @@ export function keyOfPage(address: string): string | null {
   const host = pageHost(normal.slice(start, hostEnd));
   const path = oneSpelling(normal.slice(hostEnd, query === -1 ? end : query));
   const rest = query === -1 ? '' : oneSpelling(withoutTracking(normal.slice(query + 1, end))).replace(ESCAPED_AND, '&');
-  const page = pageOn(host, path) + (rest === '' ? '' : `?${rest}`);
+  const page = videoPage(host, path, rest) ?? pageOn(host, path) + (rest === '' ? '' : `?${rest}`);
   return showsWholePage(page) ? page : page + oneSpelling(normal.slice(end));
 }
 
@@ -130,6 +130,18 @@ const ARXIV_PATH = /^\/(?:(?:abs|html)\/(.+)|pdf\/(.+?)(?:\.pdf)?)$/;
 const ARXIV_DOI = '/10.48550/arxiv.';
 /** The mobile hosts of Wikimedia show the same pages. */
 const MOBILE_WIKI = /^([a-z-]+)\.m\.(wik[a-z]+\.org)$/;
+
+const VIDEO_HOST = /^(?:(?:m\.)?youtube(?:-nocookie)?\.com|youtu\.be)$/;
+/** The id of a video in a path (of its short host, or as embedded), or in a query. */
+const VIDEO_PATH = /^(?:youtu\.be|.*\/(?:embed|shorts|live|v))\/([\w-]{11})$/;
+const VIDEO_QUERY = /(?:^|&)v=([\w-]{11})(?:&|$)/;
+
+/** The page of a video of YouTube, whatever part or list of it an address asks for; `null` for any other page. */
+function videoPage(host: string, path: string, query: string): string | null {
+  if (!VIDEO_HOST.test(host)) return null;
+  const id = path === '/watch' ? VIDEO_QUERY.exec(query)?.[1] : VIDEO_PATH.exec(host + path)?.[1];
+  return id === undefined ? null : `youtu.be/${id}`;
+}
 
 /** Joins host and path; the pages of a DOI, of a paper of arXiv and of Wikimedia have one form. */
 function pageOn(host: string, path: string): string {

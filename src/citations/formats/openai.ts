@@ -24,7 +24,8 @@ export const openai: AnswerFormat = {
   detects(value) {
     if (isJsonObject(value)) {
       if (value['object'] === 'response' || listIn(value['output']).some(isOutput)) return true;
-      return isOutput(value) || value['type'] === 'response.completed' || [...choices(value), value].some(isAnnotated);
+      if (isOutput(value) || value['type'] === 'response.completed') return true;
+      return [...choices(value), value].some((message) => isAnnotated(message) && !isNumbered(value, message));
     }
     return objectsIn(value).some(([, item]) => isOutput(item) || item['type'] === 'response.completed');
   },
@@ -47,6 +48,21 @@ function choices(value: Json): readonly Json[] {
 function isAnnotated(message: Json): boolean {
   if (textIn(message['content']) === null) return false;
   return listIn(message['annotations']).length > 0 || contextOf(message).length > 0;
+}
+
+/**
+ * Whether the text has the numbers of a list beside the choices, as OpenRouter passes on Perplexity's answers: its
+ * annotations have no place.
+ */
+function isNumbered(value: Json, message: Json): boolean {
+  const lists = [...listIn(value['citations']), ...listIn(value['search_results'])];
+  const annotations = objectsIn(message['annotations']);
+  return lists.length > 0 && annotations.length > 0 && annotations.every(([, one]) => !isPlaced(one));
+}
+
+function isPlaced(annotation: Json): boolean {
+  const { start_index, end_index } = { ...annotation, ...objectIn(annotation['url_citation']) };
+  return typeof end_index === 'number' && (typeof start_index === 'number' ? end_index > start_index : true);
 }
 
 /** The documents of Azure OpenAI On Your Data. */

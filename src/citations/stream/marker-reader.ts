@@ -17,6 +17,7 @@ import {
   idRuleOf,
   isBlankSpan,
   isMarker,
+  linkEnd,
   markerEnd,
   NO_MARKER,
   nextMarker,
@@ -138,7 +139,14 @@ export class MarkerReader implements AnswerReader {
         if (this.#grammar.when !== 'always' && !complete && !this.#beforeTag && after >= this.#window.length) return;
         const inside = { start: from, end };
         if (!isMarker(this.#window, inside, this.#rule)) this.#skipOpening();
-        else this.#addMarker(inside, after);
+        else {
+          const before = this.#base + this.#opening - this.#from - 1;
+          const isInBracket = before >= 0 && this.#plain[before] === '[';
+          const isWhole = complete || this.#beforeTag;
+          const whole = linkEnd(this.#window, isInBracket, after, this.#window.length, isWhole);
+          if (whole === UNDECIDED) return;
+          this.#addMarker(inside, whole);
+        }
       }
     }
   }

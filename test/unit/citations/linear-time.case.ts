@@ -58,6 +58,16 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'headings of HTML': '\n<h2>Sources</h2>\n<li>[1] a</li>\n<b ',
   'lists on a line': '\nSources: [1] a; [2] b\n',
   'an endless list on a line': 'Sources: [1] a; ',
+  'open links around markers': '[[1](',
+  'links around markers': '[[1]](https://b.c/d)',
+  'open quoted fences': '\n> > ```\n> [1]\n',
+  'headings in bold': '\n**a**  \n[1]',
+  rules: '\n--- --\n=== [1]',
+  'titles before ids': '\nSources:\n- A: - - - - - - - - - - [1]\nSource: A -----',
+  'closing remarks': '\nSources:\n[1] A\n\nLet me know\n',
+  'sentences in lists': '\nSources:\n[1] A b. C is d. ',
+  'numbers in markers': '[1.4–3.2, 0.1][0, 1][n=1]',
+  'keys in markers': '[@a1 @b2 @c3 ',
   webpages: '<webpage id=W1><snippet id=S1>x</webpage>',
 };
 

@@ -79,6 +79,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
   ],
   German: [
     'Es gibt z. B. Brot. | Das kostet nichts.',
+    'Sie wohnt in der Bahnhofstr. 5 in Bern. | Die Str. | Es ist rot.',
     'Im 19. Jahrhundert war es so. | Er starb im Jahr 44 v. Chr. | Danach kam Augustus.',
     'Sie wurde 19. | Der Preis stieg.',
     'Er kam in die 2. Liga und zum 3. Treffen. | Es waren die 2. | Die anderen kamen.',
@@ -87,6 +88,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
   'French, Spanish, Italian': [
     'Il naquit en 44 av. J.-C. et mourut. | Elle vécut.',
     'Nació en EE. UU. | El año es desconocido.',
+    'Hay pan, p. ej. Baguette. | Es rojo.',
     'Il sig. Rossi arrivò. | La casa era chiusa.',
   ],
   'stops of other scripts': [
@@ -117,7 +119,11 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     'Prof. Dr. med. Hans Meier kam. | Dipl. Ing. Kurt Fuchs ging.',
     'He went to Com. & Adm. in 1937.',
   ],
-  'punctuation inside a sentence': ['It is red; It is long: Very long.', 'It is 3.5 km. | No. 5 is red.'],
+  'punctuation inside a sentence': [
+    'It is red; It is long: Very long.',
+    'It is 3.5 km. | No. 5 is red.',
+    'It was est. 1937, see Equ. 3. | Il est. | Elle part.',
+  ],
 };
 
 describe.each(Object.entries(SENTENCES))('%s', (_kind, texts) => {
