@@ -20,6 +20,8 @@ import { recordedLines, terminalSvg } from './terminal-recording.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const START_MS = 60_000;
+/** A page of a run of 3,072 rollouts, on a machine that does other work too. */
+const PAGE_MS = 180_000;
 const THEMES = ['light', 'dark'] as const;
 /** About the width of the README on GitHub, so that letters keep their size; more pixels a point for dense screens. */
 const VIEW = { width: 960, height: 1000 };
@@ -124,6 +126,7 @@ async function photograph(browser: Browser, url: string, theme: (typeof THEMES)[
   });
   try {
     const page = await context.newPage();
+    page.setDefaultTimeout(PAGE_MS);
     const clip = await frameOf(await picture.show(page));
     const png = await page.screenshot({ clip, fullPage: true });
     const encoder = await context.newPage();

@@ -70,7 +70,7 @@ describe('a rollout', () => {
     await deployment.onPage(`#/runs/${RUN}/0`, DESK, async ({ page }) => {
       await page.getByRole('link', { name: 'Read prompt, sample 2' }).click();
       for (let visits = 0; visits < 2; visits++) {
-        await page.getByRole('heading', { level: 1, name: 'Sample 2 of prompt' }).waitFor();
+        await page.getByRole('heading', { level: 1, name: 'Sample 2 of group prompt' }).waitFor();
         expect(page.url()).toBe(`${deployment.worker.url}/#/runs/${RUN}/0/prompt/2`);
         const reward = page.getByRole('region', { name: 'Recorded reward' });
         expect(await reward.locator('.reward-value').textContent()).toBe(`${text(rollouts[2]?.reward)} of 10`);
@@ -85,10 +85,10 @@ describe('a rollout', () => {
       await page.getByLabel('with sample').selectOption('1');
       await page.getByRole('region', { name: 'Answer of Sample 1' }).locator('.claim').first().waitFor();
       await page.getByRole('link', { name: 'Next sample' }).click();
-      await page.getByRole('heading', { level: 1, name: 'Sample 3 of prompt' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Sample 3 of group prompt' }).waitFor();
       await page.getByText('Last sample').waitFor();
       await page.goBack();
-      await page.getByRole('heading', { level: 1, name: 'Sample 2 of prompt' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Sample 2 of group prompt' }).waitFor();
       await shoot(page, 'rollout');
       // On paper: the marked answer in light colours, without controls.
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
@@ -178,10 +178,10 @@ describe('a rollout', () => {
     await deployment.onPage(`#/runs/${RUN}/1`, PHONE, async ({ page }) => {
       for (const sample of ODD_SAMPLES) {
         await page.getByRole('link', { name: `Read ${ODD_GROUP}, sample ${sample}` }).click();
-        await page.getByRole('heading', { level: 1, name: `Sample ${sample} of ${ODD_GROUP}` }).waitFor();
+        await page.getByRole('heading', { level: 1, name: `Sample ${sample} of group ${ODD_GROUP}` }).waitFor();
         await page.reload();
         await page.locator('.reward-value').waitFor();
-        expect(await page.locator('h1').textContent()).toBe(`Sample ${sample} of ${ODD_GROUP}`);
+        expect(await page.locator('h1').textContent()).toBe(`Sample ${sample} of group ${ODD_GROUP}`);
         expect(await audit(page)).toEqual([]);
         await page.goBack();
       }

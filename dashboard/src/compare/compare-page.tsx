@@ -33,7 +33,7 @@ export function ComparePage({ query }: { query: Query }) {
     <main class="page">
       <div class="page-head">
         <h1>Compare</h1>
-        <span class="muted">two runs, or one run under two recipes</span>
+        <span class="muted">Two runs, or one run under two recipes.</span>
       </div>
       <ChooseRuns a={a} b={b} settings={settings} />
       {a !== '' && b !== '' && <LoadedRuns key={JSON.stringify([a, b])} a={a} b={b} settings={settings} />}

@@ -23,7 +23,13 @@ export function LazyPage<P extends object>({ load, props }: { load: () => Promis
   }, [load]);
   switch (page.state) {
     case 'loading':
-      return <main class="page" aria-busy="true" />;
+      return (
+        <main class="page" aria-busy="true">
+          <p class="muted is-late" role="status">
+            Loading the page…
+          </p>
+        </main>
+      );
     case 'failed':
       return (
         <main class="page">

@@ -78,7 +78,7 @@ export function ProbePage({ recipe: asked }: { recipe: string }) {
     <main class="page probe-page">
       <div class="page-head">
         <h1>Probe</h1>
-        <span class="muted">what a recipe pays for answers that cost a policy nothing</span>
+        <span class="muted">What a recipe pays for answers that cost a policy nothing.</span>
       </div>
       <section class="card pad probe-input" aria-label="Rows and recipe">
         <TextField

@@ -156,8 +156,11 @@ function GroupHead({ group: { group, question, rollouts, standings } }: { group:
   const { mean, degenerate, samples } = standings;
   return (
     <>
-      <span class="place-id">{group}</span>{' '}
+      <span class="place-id">
+        <span class="muted">Group</span> {group}
+      </span>{' '}
       <span class="muted">
+        ·{' '}
         {rollouts.length === samples.length
           ? plural(samples.length, 'sample')
           : `${rollouts.length} of ${plural(samples.length, 'sample')}`}

@@ -28,7 +28,7 @@ export function RolloutView({ place, query }: { place: RolloutPlace; query: Quer
     <>
       <div class="page-head">
         <h1>
-          Sample {sample} <span class="muted">of {group}</span>
+          Sample {sample} <span class="muted">of group {group}</span>
         </h1>
         <p class="trail">
           <a href={hrefOf('runs', run)}>{run}</a>
