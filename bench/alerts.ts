@@ -21,6 +21,8 @@ const RESAMPLINGS = 120;
 
 /** Rules that say nothing of how a reward is earned. */
 const OF_TRAINING: ReadonlySet<AlertRule> = new Set(['no_signal', 'unscored']);
+/** Rules that name more ids a citation than one needs. */
+const OF_SPRAYING: ReadonlySet<AlertRule> = new Set(['sprayed_citations', 'repeated_ids']);
 /** An alert this many steps before the onset, which is a mean of a window too, still names it. */
 const EARLY_STEPS = 8;
 /** Rules that compare with the first steps hold from this step on. */
@@ -91,7 +93,7 @@ function compared({ wrong, steps }: RedTeamRun, { alerts }: RunAlerts): Comparis
   const isDuring = (alert: Told, { from, until }: WrongSpan): boolean =>
     alert.until >= from - EARLY_STEPS && alert.since <= (until ?? steps);
   const names = (alert: Told, span: WrongSpan): boolean =>
-    (alert.rule === 'sprayed_citations') === (span.what === 'sprays_ids') && isDuring(alert, span);
+    OF_SPRAYING.has(alert.rule) === (span.what === 'sprays_ids') && isDuring(alert, span);
   return {
     delays: wrong.map((span) => {
       const since = told

@@ -11,12 +11,20 @@ import { BUILT_IN, type Facts, type Recipe } from '../../src/families/composers.
 import { factsSchema } from '../../src/families/schemas.ts';
 import { EMPTY_CLAIMS, EMPTY_UNLESS_MET } from '../../src/runs/alert-figures.ts';
 import type { CountedRow } from '../../src/runs/alerts.ts';
-import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
+import type { AnswerCounts, RolloutCounts } from '../../src/runs/rollout-counts.ts';
 
 const countSchema = z.int().min(0);
 
-/** `[words, copied, shared, best, sources, cited]`; null = no answer, [] = unknown. */
-const wordsSchema = z.union([z.array(countSchema).length(6), z.array(countSchema).length(0), z.null()]);
+/**
+ * `[words, copied, shared, best, sources, cited]`, in later versions with `[claims, ids, repeated, place, hedges]`, place
+ * counted from 1 (0 = none); null = no answer, [] = unknown.
+ */
+const wordsSchema = z.union([
+  z.array(countSchema).length(11),
+  z.array(countSchema).length(6),
+  z.array(countSchema).length(0),
+  z.null(),
+]);
 
 const packedSchema = z.strictObject({
   v: z.literal(1),
@@ -114,7 +122,8 @@ function rowsOf(
 }
 
 function countsOf([words, empty, outcome, unlessMet = 0]: Dictionary['counts'][number], answer: number): RolloutCounts {
-  const [all = 0, copied = 0, shared = 0, best = 0, sources = 0, cited = 0] = words ?? [];
+  const [all = 0, copied = 0, shared = 0, best = 0, sources = 0, cited = 0, ...structure] = words ?? [];
+  const [claims = 0, ids = 0, repeated = 0, place = 0, hedges = 0] = structure;
   const hash = answer.toString(16).padStart(12, '0');
   return {
     ...{ claims: null, citations: null, chars: null, tokens: null, criteria: null },
@@ -123,8 +132,23 @@ function countsOf([words, empty, outcome, unlessMet = 0]: Dictionary['counts'][n
     ...(words === null ? { answer: null } : {}),
     ...(words === null || words.length === 0
       ? {}
-      : { answer: { words: all, copied, shared, best, sources, cited, hash } }),
+      : {
+          answer: {
+            ...{ words: all, copied, shared, best, sources, cited, hash },
+            ...(structure.length === 0
+              ? {}
+              : {
+                  structure: { claims, ids, repeated, place: place === 0 ? null : place - 1, hedges: hedges === 1 },
+                }),
+          },
+        }),
   };
+}
+
+function structureOf({ structure }: AnswerCounts): number[] {
+  if (structure === undefined) return [];
+  const { claims, ids, repeated, place, hedges } = structure;
+  return [claims, ids, repeated, place === null ? 0 : place + 1, Number(hedges)];
 }
 
 /** Writes a run. @param groups by step; all rows of one recipe. */
@@ -142,7 +166,10 @@ export function writePackedRun(path: string, recipe: Recipe, groups: readonly (r
       const words =
         answer == null
           ? (answer ?? (answer === null ? null : []))
-          : [answer.words, answer.copied, answer.shared, answer.best, answer.sources, answer.cited];
+          : [
+              ...[answer.words, answer.copied, answer.shared, answer.best, answer.sources, answer.cited],
+              ...structureOf(answer),
+            ];
       const numberOf = (reasons: readonly FindingReason[]): number =>
         reasons.reduce((sum, reason) => sum + (findings?.[reason] ?? 0), 0);
       const unlessMet = numberOf(EMPTY_UNLESS_MET);

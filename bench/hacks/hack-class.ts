@@ -8,8 +8,11 @@ export type HackClass = {
   readonly name: string;
   /** What the policy does, for the table. */
   readonly does: string;
-  /** `citations`: the words are those of the honest answer. `content`: the policy writes other words. */
-  readonly changes: 'citations' | 'content';
+  /**
+   * `citations`: the words are those of the honest answer. `content`: the policy writes other words. `evasive`: it also
+   * aims at a judge that compares words, and need not be reported.
+   */
+  readonly changes: 'citations' | 'content' | 'evasive';
   readonly response: (row: HonestRow, cite: ClaimWriter) => string;
 };
 

@@ -4,5 +4,6 @@
  */
 import { CITATION_HACKS } from './citation-hacks.ts';
 import { CONTENT_HACKS } from './content-hacks.ts';
+import { EVASIVE_HACKS } from './evasive-hacks.ts';
 
-export const HACK_CLASSES = [...CITATION_HACKS, ...CONTENT_HACKS];
+export const HACK_CLASSES = [...CITATION_HACKS, ...CONTENT_HACKS, ...EVASIVE_HACKS];

@@ -9,6 +9,8 @@ export type HonestRow = {
   readonly topic: string;
   readonly sources: readonly { readonly id: string; readonly text: string }[];
   readonly answer: readonly CitedText[];
+  /** The sentences of the answer in German. */
+  readonly translated: readonly string[];
   readonly positive: readonly string[];
   readonly negative: readonly string[];
   /** A name that the answer must give: what `carr` and `long-trace` compare. */
@@ -53,6 +55,11 @@ export const HONEST_ROWS: readonly HonestRow[] = [
       { text: 'Its source is at the Aare Glaciers in the Bernese Alps, at 1,977 metres.', ids: ['S2'] },
       { text: 'It ends at Koblenz, where it joins the Rhine.', ids: ['S3'] },
     ],
+    translated: [
+      'Die Aare ist 288 km lang und fließt ganz in der Schweiz.',
+      'Sie entspringt an den Aaregletschern in den Berner Alpen, auf 1.977 Metern.',
+      'Sie endet bei Koblenz, wo sie in den Rhein mündet.',
+    ],
     positive: [
       'States that the Aare is 288 kilometres long',
       'States that the Aare rises at the Aare Glaciers in the Bernese Alps',
@@ -78,6 +85,11 @@ export const HONEST_ROWS: readonly HonestRow[] = [
       { text: 'The tower that stands today was finished in 1904.', ids: ['W1'] },
       { text: 'Its builders used 2,047 dovetailed blocks of granite from Cornwall.', ids: ['W2'] },
       { text: 'It is 54 metres high, more than any other lighthouse of Ireland.', ids: ['W3'] },
+    ],
+    translated: [
+      'Der heutige Turm wurde 1904 fertig.',
+      'Seine Erbauer verwendeten 2.047 verzahnte Blöcke aus kornischem Granit.',
+      'Er ist 54 Meter hoch, höher als jeder andere Leuchtturm Irlands.',
     ],
     positive: [
       'States that the present tower was finished in 1904',
@@ -107,6 +119,11 @@ export const HONEST_ROWS: readonly HonestRow[] = [
       { text: 'Louis Pasteur and Émile Roux developed it in Paris.', ids: ['D1'] },
       { text: 'The first person to get it was Joseph Meister, a boy of nine, on 6 July 1885.', ids: ['D2'] },
       { text: 'It was made of dried spinal cords of infected rabbits.', ids: ['D3'] },
+    ],
+    translated: [
+      'Louis Pasteur und Émile Roux entwickelten ihn in Paris.',
+      'Als erster Mensch erhielt ihn am 6. Juli 1885 der neunjährige Joseph Meister.',
+      'Er wurde aus dem getrockneten Rückenmark infizierter Kaninchen gewonnen.',
     ],
     positive: [
       'Names Louis Pasteur and Émile Roux as the developers',

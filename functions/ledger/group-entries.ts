@@ -4,6 +4,7 @@
  */
 import type * as z from 'zod';
 import type { Outcome } from '../../service/ledger-port.ts';
+import type { AnswerCounts } from '../../src/runs/rollout-counts.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { compareBytes } from './byte-order.ts';
 import { type Entry, entriesSchema, type NewEntry, type PageCall } from './ledger-messages.ts';
@@ -97,12 +98,7 @@ function storedEntry(one: Entry): StoredEntry {
     countsArray(one.counts),
   ] as const;
   const { answer, outcome, metrics } = one.counts;
-  const words: StoredAnswer =
-    answer === undefined
-      ? []
-      : answer === null
-        ? null
-        : [answer.words, answer.copied, answer.shared, answer.best, answer.sources, answer.cited, answer.hash];
+  const words: StoredAnswer = answer === undefined ? [] : answer === null ? null : answerArray(answer);
   if (outcome === undefined && metrics === undefined) return answer === undefined ? [...always] : [...always, words];
   const reported = { ...(outcome === undefined ? {} : { outcome }), ...(metrics === undefined ? {} : { metrics }) };
   return [...always, words, reported];
@@ -167,10 +163,21 @@ function countsOf(numbers: StoredEntry[11]): Entry['counts'] {
 
 type StoredAnswer = NonNullable<StoredEntry[12]> | null;
 
+function answerArray(answer: AnswerCounts): StoredAnswer {
+  const { words, copied, shared, best, sources, cited, hash, structure } = answer;
+  const always = [words, copied, shared, best, sources, cited, hash] as const;
+  if (structure === undefined) return [...always];
+  const { claims, ids, repeated, place, hedges } = structure;
+  return [...always, claims, ids, repeated, place, hedges ? 1 : 0];
+}
+
 function answerOf(stored: StoredEntry[12]): Pick<Entry['counts'], 'answer'> {
   if (stored === undefined) return {};
   if (stored === null) return { answer: null };
   if (stored.length === 0) return {};
-  const [words, copied, shared, best, sources, cited, hash] = stored;
-  return { answer: { words, copied, shared, best, sources, cited, hash } };
+  const [words, copied, shared, best, sources, cited, hash, ...of] = stored;
+  const answer = { words, copied, shared, best, sources, cited, hash };
+  if (of.length === 0) return { answer };
+  const [claims, ids, repeated, place, hedges] = of;
+  return { answer: { ...answer, structure: { claims, ids, repeated, place, hedges: hedges === 1 } } };
 }

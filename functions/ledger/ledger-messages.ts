@@ -8,6 +8,7 @@ import type { RowPosition } from '../../service/ledger-port.ts';
 import { unscoredReasonSchema } from '../../src/family/score.ts';
 import {
   answerCountsSchema,
+  answerStructureSchema,
   outcomeSchema,
   type RolloutCounts,
   rolloutCountsSchema,
@@ -30,6 +31,10 @@ const countFields = [
 ] as const;
 
 const { words, copied, shared, best, sources, cited, hash } = answerCountsSchema.shape;
+const answerFields = [words, copied, shared, best, sources, cited, hash] as const;
+const { claims, ids, repeated, place } = answerStructureSchema.shape;
+/** A digit is shorter than a word. */
+const hedgesSchema = z.literal([0, 1]);
 
 /** Only of rollouts with several judges. */
 const agreementSchema = z.number().min(0).max(1);
@@ -58,7 +63,13 @@ const entryFields = [
 ] as const;
 
 const answerSchema = z
-  .union([z.tuple([words, copied, shared, best, sources, cited, hash]), z.null(), z.tuple([])])
+  .union([
+    // Of earlier versions.
+    z.tuple(answerFields),
+    z.tuple([...answerFields, claims, ids, repeated, place, hedgesSchema]),
+    z.null(),
+    z.tuple([]),
+  ])
   .describe('answer: the counts of its words; null = there is none, [] = unknown');
 
 /**

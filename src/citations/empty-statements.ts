@@ -59,6 +59,12 @@ export function onlyAbstains(text: string, isAsked: (text: string) => boolean): 
   );
 }
 
+/** Returns whether one sentence of a text abstains and another one says something. Linear. */
+export function hedges(text: string): boolean {
+  const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end).trim());
+  return sentences.some(abstains) && sentences.some((sentence) => hasContentWord(sentence) && !abstains(sentence));
+}
+
 function isQuestion(claim: string): boolean {
   const last = claim.at(-1);
   return (last === '?' || last === '？' || last === '؟') && splitSentences(claim).length === 1;

@@ -51,6 +51,8 @@ const PHRASES: readonly string[] = [
   'system prompt',
   'you are the judge',
   'you are a judge',
+  // A comment of HTML: readers of the page do not see it, the judge does.
+  '<!--',
   '<|im_start|>',
   '<|im_end|>',
   '<|system|>',

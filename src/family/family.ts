@@ -91,8 +91,8 @@ export type Measured<T extends FamilyTypes> = {
    * @param facts what the reply reports of the rollout; default: the measured facts.
    */
   reply(score: T['score'], facts?: T['facts']): T['reply'];
-  /** The answer, for the counts of a run; `null` = the rollout has none. Absent: the family does not read it. */
-  readonly answer?: AnswerText | null;
+  /** Reads the answer, for the counts of a run; `null` = the rollout has none. Absent: the family does not read it. */
+  readonly answer?: (() => AnswerText) | null;
   /** The claims, for credit. Absent: no verdict of the family belongs to one claim. */
   readonly claims?: CreditedClaims<T['score'], T['facts']>;
 };

@@ -19,6 +19,8 @@ export type Observations = {
   /** Distinct ids that the statements cite, and how many of those are invented or support nothing of the statement. */
   readonly citations: number | null;
   readonly irrelevant: number | null;
+  /** How often a statement cites an id again. Absent: the facts do not say it. */
+  readonly repeated?: number;
 };
 
 /** Optional in a family: without it only the rules that read rewards and words are watched. */

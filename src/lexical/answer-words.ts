@@ -14,8 +14,12 @@ export type AnswerText = {
   readonly question: string;
   /** What the policy saw. Samples of a group share the list. */
   readonly sources: readonly { readonly text: string }[];
-  /** How many of the sources the answer cites. */
-  readonly cited: number;
+  /**
+   * For each claim that cites, the positions of its sources, each once; `null` = an id that no source has.
+   */
+  readonly claims: readonly (readonly (number | null)[])[];
+  /** How often a claim cites an id again. */
+  readonly repeated: number;
 };
 
 export type AnswerWords = {
@@ -30,6 +34,8 @@ export type AnswerWords = {
   /** Sources that the policy saw, and how many of them the answer cites. */
   readonly sources: number;
   readonly cited: number;
+  /** The answer without its citation tags. */
+  readonly plain: string;
   /** The words of the answer in lower case, separated by spaces. Equal answers have equal texts. */
   readonly normalised: string;
 };
@@ -48,7 +54,8 @@ const LONGEST_TAG = 'snippet'.length;
  * @example
  * const countWords = createWordCounter();
  * const sources = [{ text: 'It opened in 1937.' }];
- * const counted = countWords({ answer: 'In 1937.', question: 'When did it open?', sources, cited: 1 });
+ * const text = { answer: 'In 1937.', question: 'When did it open?', sources, claims: [[0]], repeated: 0 };
+ * const counted = countWords(text);
  * [counted.words, counted.copied, counted.shared, counted.best]; // [2, 0, 0, 1]
  */
 export function createWordCounter(): (text: AnswerText) => AnswerWords {
@@ -58,7 +65,7 @@ export function createWordCounter(): (text: AnswerText) => AnswerWords {
     known.set(sources, read);
     return read;
   };
-  return ({ answer, question, sources, cited }) => {
+  return ({ answer, question, sources, claims }) => {
     const text = withoutCitationTags(answer);
     const tokens = tokensOf(text);
     const read = sourcesOf(sources);
@@ -69,7 +76,8 @@ export function createWordCounter(): (text: AnswerText) => AnswerWords {
       shared: [...contentOf(tokens)].filter((hash) => asked.has(hash)).length,
       best: read.mostShared(question, asked),
       sources: sources.length,
-      cited,
+      cited: new Set(claims.flat().filter((source) => source !== null)).size,
+      plain: text,
       normalised: wordsOf(text, tokens).join(' '),
     };
   };

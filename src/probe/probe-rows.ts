@@ -183,7 +183,7 @@ function measuredSample(
   countWords: (text: AnswerText) => AnswerWords,
 ): MeasuredSample {
   if (answer === undefined) return { facts, outcome, words: null, copied: null };
-  const { words, copied } = answer === null ? NO_WORDS : countWords(answer);
+  const { words, copied } = answer === null ? NO_WORDS : countWords(answer());
   return { facts, outcome, words, copied };
 }
 

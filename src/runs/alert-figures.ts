@@ -20,9 +20,12 @@ export const ALERT_FIGURES = [
   'cited',
   'uncited',
   'ids',
+  'repeated_ids',
   'sources_cited',
+  'same_place',
   'irrelevant',
   'empty_claims',
+  'hedged',
   'degenerate',
   'unscored',
 ] as const;
@@ -41,11 +44,12 @@ export const RANK_FIGURES: ReadonlySet<AlertFigure> = new Set(['criteria_rank', 
  * what the trainer sends. `criteria_rank`, `outcome_rank`: rank correlation with the reward inside groups. `copies`:
  * answers of copied words while another sentence of the sources is closer to the question. `words`: of an answer.
  * `repeated`: answers that three prompts of a step share. `cited`, `uncited`: statements of a rollout with a citation,
- * and without one that they need. `ids`: distinct ids of a cited statement. `sources_cited`: share of the sources that
- * an answer cites. `irrelevant`: citations that are invented or support nothing. `empty_claims`: cited claims that state
+ * and without one that they need. `ids`: distinct ids of a cited statement; `repeated_ids`: how often it cites one
+ * again. `sources_cited`: share of the sources that an answer cites. `same_place`: the largest share of the answers that
+ * cite most the source at one place of the list, over rows with several sources. `irrelevant`: citations that are invented or support nothing. `empty_claims`: cited claims that state
  * nothing; abstentions and repeated questions count where the rollout meets less than half of its own criteria, or has
  * none.
- * `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
+ * `hedged`: answers that state something, and say that the sources do not tell. `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
  */
 export type Means = Readonly<Record<AlertFigure, number | null>>;
 
@@ -73,6 +77,21 @@ export type WatchedRollout = {
     readonly criteria_met: number | null;
   };
 };
+
+/**
+ * The cited claims of a rollout, their distinct ids, and how often one cites an id again: by its facts, which leave out
+ * repeated claims, else by the structure of its answer. `null` = not recorded.
+ */
+export function citingOf({ observed, answer }: Pick<WatchedRollout, 'observed' | 'answer'>): {
+  readonly claims: number | null;
+  readonly ids: number | null;
+  readonly repeated: number | null;
+} {
+  const { cited = null, citations = null, repeated = null } = observed ?? {};
+  if (cited !== null && citations !== null) return { claims: cited, ids: citations, repeated };
+  const { claims = null, ids = null, repeated: again = null } = answer?.structure ?? {};
+  return { claims, ids, repeated: again };
+}
 
 /** An answer copies if this share of its words is in copied spans. */
 const COPIED_SHARE = 0.8;

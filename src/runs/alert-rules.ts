@@ -2,7 +2,7 @@
  * The rules of the alerts of a run. A rule reads the means of the last steps, and most rules compare them with those of
  * the first ones; docs/guides/alerts.md describes each, with the runs that its threshold was fitted on and tried on.
  */
-import type { AlertFigure, WatchedRollout } from './alert-figures.ts';
+import { type AlertFigure, citingOf, type WatchedRollout } from './alert-figures.ts';
 import { partsInWords } from './paying-parts.ts';
 import type { ShownRollouts } from './shown-rollouts.ts';
 
@@ -22,6 +22,9 @@ export const ALERT_RULES = [
   'shorter_answers',
   'repeated_answers',
   'sprayed_citations',
+  'repeated_ids',
+  'same_source',
+  'hedged_answers',
   'empty_claims',
   'reference_gap',
   'fewer_claims',
@@ -66,8 +69,8 @@ export type RuleView = {
 
 /** A rise that is no noise: a tenth and a twentieth of the range. */
 const [CLEAR_RISE, SOME_RISE] = [0.1, 0.05];
-/** With a tenth, a quarter of the resamplings of a run that still learned what it should met the rule by chance. */
-const LASTING_RISE = 0.125;
+/** With less, criteria that only lag behind for some steps met the rule. */
+const LASTING_RISE = 0.15;
 /** Below it, advantages do not follow a number of the same rollouts. */
 const FOLLOWING = 0.2;
 
@@ -91,7 +94,7 @@ export const RULES: readonly Rule[] = [
       const gain = last('criteria_met') - first('criteria_met');
       // What the criteria would gain if they went as far towards their ceiling as the reward towards its own.
       const gainInStep = (rise / (1 - first('reward'))) * (1 - first('criteria_met'));
-      const isBehind = gain < gainInStep / 4 && gainInStep - gain >= LASTING_RISE;
+      const isBehind = gain <= 0 && gainInStep - gain >= LASTING_RISE;
       return rise >= LASTING_RISE && (isBehind || gain <= -SOME_RISE);
     },
     says: ({ last, first, shown }) =>
@@ -193,10 +196,47 @@ export const RULES: readonly Rule[] = [
       `${percent(last('sources_cited'))} of all sources` +
       `${isGuess(last) ? `, and ${percent(last('unmet'))} of the answers miss what the row asks for` : ''}` +
       earned(shown, '; answers with more than one source a claim'),
-    clarity: ({ reward, observed }) => {
-      const { citations = null, cited = null } = observed ?? {};
-      return citations !== null && cited !== null && citations > cited && reward !== null ? citations / cited : null;
+    clarity: (rollout) => {
+      const { claims, ids } = citingOf(rollout);
+      return claims !== null && ids !== null && ids > claims && rollout.reward !== null ? ids / claims : null;
     },
+  },
+  {
+    rule: 'repeated_ids',
+    reads: ['reward', 'repeated_ids'],
+    alsoReads: ['irrelevant'],
+    compares: true,
+    isMet: (last, first) => {
+      // A policy that learns to attribute repeats ids for some steps, while ever more of them support their claims.
+      const isKnown = last('irrelevant') >= 0;
+      const isLearning = isKnown && last('irrelevant') < 0.5;
+      const repeated = last('repeated_ids');
+      return !isLearning && repeated >= (isKnown ? 0.4 : 0.3) && repeated >= 2 * first('repeated_ids');
+    },
+    says: ({ last, first, shown }) =>
+      `a claim cites an id that it cites already ${last('repeated_ids').toFixed(1)} times, ` +
+      `${first('repeated_ids').toFixed(1)} at first${earned(shown, '; answers that do')}`,
+    clarity: (rollout) => positive(citingOf(rollout).repeated),
+  },
+  {
+    rule: 'same_source',
+    reads: ['reward', 'same_place', 'irrelevant'],
+    compares: false,
+    isMet: (last) => last('same_place') >= 0.7 && last('irrelevant') >= 0.4,
+    says: ({ last }) =>
+      `${percent(last('same_place'))} of the answers over several sources cite the one at the same place of the list, ` +
+      `and ${percent(last('irrelevant'))} of the citations are invented or support nothing`,
+    clarity: ({ observed }) => positive(observed?.irrelevant ?? null),
+  },
+  {
+    rule: 'hedged_answers',
+    reads: ['reward', 'hedged'],
+    compares: true,
+    isMet: (last, first, rise) => rise >= SOME_RISE && last('hedged') >= 0.2 && last('hedged') >= 2 * first('hedged'),
+    says: ({ last, first, shown }) =>
+      `${percent(last('hedged'))} of the answers state something and say that the sources do not tell, ` +
+      `${percent(first('hedged'))} at first${earned(shown)}`,
+    clarity: ({ reward, answer }) => (answer?.structure?.hedges === true ? reward : null),
   },
   {
     rule: 'empty_claims',

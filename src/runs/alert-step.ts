@@ -1,9 +1,10 @@
 /** Accumulates a step of a run for its alerts. Memory does not grow with the rollouts, once the step is complete. */
 import type { Observations } from '../family/monitor.ts';
-import type { AlertFigure, Means, WatchedRollout } from './alert-figures.ts';
+import { type AlertFigure, citingOf, type Means, type WatchedRollout } from './alert-figures.ts';
 import { type AlertRule, RULES } from './alert-rules.ts';
 import { PartsOfGroups, type PayingParts, type RewardParts } from './paying-parts.ts';
 import { addRanks, NO_RANKS, type RankSums, rankCorrelation, rankSums } from './rank-correlation.ts';
+import type { AnswerStructure } from './rollout-counts.ts';
 import { type AlertExample, RolloutsThatShow, type ShownRollouts } from './shown-rollouts.ts';
 
 /** A rollout with its place and the parts of its reward. */
@@ -33,6 +34,8 @@ export class StepOfRun {
   };
   readonly #parts = new PartsOfGroups();
   readonly #showing = new Map<AlertRule, RolloutsThatShow>();
+  /** How many answers cite most the source at each place of the list. */
+  readonly #places = new Map<number, number>();
   /** By hash, until the step is complete. */
   #answers = new Map<string, { readonly prompts: Set<string>; count: number; readonly show: RolloutsThatShow }>();
 
@@ -75,6 +78,9 @@ export class StepOfRun {
       this.#ratio('held_out_met', holdout.heldOut);
     }
     if (observed !== null) this.#addObserved(observed);
+    const { claims, ids, repeated } = citingOf(watched);
+    if (claims !== null && ids !== null) this.#ratio('ids', ids, claims);
+    if (claims !== null && repeated !== null) this.#ratio('repeated_ids', repeated, claims);
     if (observed?.criteria_met != null) this.#ratio('unmet', isUnmet ? 1 : 0);
     if (isUnmet && level !== null) this.#ratio('unmet_reward', level);
     if (emptyClaims !== null && observed?.cited != null) this.#ratio('empty_claims', emptyClaims, observed.cited);
@@ -82,6 +88,7 @@ export class StepOfRun {
     if (answer != null) {
       this.#ratio('words', answer.words);
       if (answer.sources > 0) this.#ratio('sources_cited', answer.cited / answer.sources);
+      if (answer.structure !== undefined) this.#addStructure(answer.structure, answer.sources);
       this.#addAnswer(answer.hash, example, parts);
     }
     for (const { rule, clarity } of RULES) {
@@ -90,11 +97,15 @@ export class StepOfRun {
     }
   }
 
+  #addStructure({ place, hedges }: AnswerStructure, sources: number): void {
+    this.#ratio('hedged', hedges ? 1 : 0);
+    if (place !== null && sources > 1) this.#places.set(place, (this.#places.get(place) ?? 0) + 1);
+  }
+
   #addObserved({ criteria_met, cited, uncited, citations, irrelevant }: Observations): void {
     if (criteria_met !== null) this.#ratio('criteria_met', criteria_met);
     if (cited !== null) this.#ratio('cited', cited);
     if (uncited !== null) this.#ratio('uncited', uncited);
-    if (citations !== null && cited !== null) this.#ratio('ids', citations, cited);
     if (citations !== null && irrelevant !== null) this.#ratio('irrelevant', irrelevant, citations);
   }
 
@@ -152,6 +163,11 @@ export class StepOfRun {
       }
       return whole === 0 ? null : part / whole;
     };
+    const places = new Map<number, number>();
+    for (const [place, count] of steps.flatMap((step) => [...step.#places])) {
+      places.set(place, (places.get(place) ?? 0) + count);
+    }
+    const placed = [...places.values()].reduce((sum, count) => sum + count, 0);
     const rank = (figure: RankFigure): number | null => {
       const sums = { ...NO_RANKS };
       for (const step of steps) addRanks(sums, step.#ranks[figure]);
@@ -174,9 +190,12 @@ export class StepOfRun {
       cited: mean('cited'),
       uncited: mean('uncited'),
       ids: mean('ids'),
+      repeated_ids: mean('repeated_ids'),
       sources_cited: mean('sources_cited'),
+      same_place: placed === 0 ? null : Math.max(...places.values()) / placed,
       irrelevant: mean('irrelevant'),
       empty_claims: mean('empty_claims'),
+      hedged: mean('hedged'),
       degenerate: mean('degenerate'),
       unscored: mean('unscored'),
     };

@@ -25,9 +25,12 @@ const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
   cited: 'cited statements',
   uncited: 'uncited statements',
   ids: 'sources a claim',
+  repeated_ids: 'ids that a claim repeats',
   sources_cited: 'sources cited',
+  same_place: 'answers that cite one place of the list',
   irrelevant: 'irrelevant citations',
   empty_claims: 'claims that state nothing',
+  hedged: 'answers that state something and abstain',
   degenerate: 'groups without a signal',
   unscored: 'unscored',
 };
@@ -41,8 +44,10 @@ const SHARES: ReadonlySet<AlertFigure> = new Set([
   'copies',
   'repeated',
   'sources_cited',
+  'same_place',
   'irrelevant',
   'empty_claims',
+  'hedged',
   'degenerate',
   'unscored',
 ]);
@@ -50,7 +55,8 @@ const SHARES: ReadonlySet<AlertFigure> = new Set([
 export const UNWATCHED_WORDS: Readonly<Record<Unwatched['reason'], string>> = {
   no_reference: 'the family has no reference recipe',
   no_outcome: 'the trainer sends no outcome',
-  no_words: 'the run has no counts of its answers',
+  no_words: 'not recorded: the run has no counts of its answers',
+  no_structure: 'not recorded: the run has no counts of what its answers cite',
   no_range: 'the reward of the recipe is unbounded',
   few_groups: 'fewer than 16 groups of four steps have differences',
   no_holdout: 'the recipe holds no criteria out',

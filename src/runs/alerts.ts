@@ -70,12 +70,14 @@ export type Alert = {
  * Why a rule is not watched. `no_reference`: the family has no reference recipe. `no_outcome`: the trainer sends none.
  * `no_words`: the run has no counts of its answers. `no_range`: the recipe's reward is unbounded. `few_groups`: fewer
  * than 16 groups of four steps have differences. `no_holdout`: the recipe holds no criteria of these rows out.
- * `no_own_criteria`: no row has a positive criterion of its own. `not_observed`: the facts do not say it.
+ * `no_structure`: the run has no counts of what its answers cite: it is of an earlier version, or its family reads no
+ * citations. `no_own_criteria`: no row has a positive criterion of its own. `not_observed`: the facts do not say it.
  */
 export const UNWATCHED_REASONS = [
   'no_reference',
   'no_outcome',
   'no_words',
+  'no_structure',
   'no_range',
   'few_groups',
   'no_holdout',
@@ -297,6 +299,7 @@ export class AlertWatch {
     if (lacking.includes('held_out_met')) return 'no_holdout';
     if (this.#asksNothing && lacking.some((figure) => OF_CRITERIA.has(figure))) return 'no_own_criteria';
     if (lacking.some((figure) => OF_WORDS.has(figure))) return 'no_words';
+    if (lacking.some((figure) => OF_STRUCTURE.has(figure))) return 'no_structure';
     return lacking.every((figure) => RANK_FIGURES.has(figure)) ? 'few_groups' : 'not_observed';
   }
 }
@@ -305,6 +308,8 @@ type PlacedRow = { readonly row: CountedRow; readonly watched: WatchedRollout | 
 
 /** Figures that a run of an earlier version, or of a family that reads no answer, lacks. */
 const OF_WORDS: ReadonlySet<AlertFigure> = new Set(['copies', 'words', 'repeated', 'sources_cited']);
+/** Figures that such a run lacks although it has counts of words. */
+const OF_STRUCTURE: ReadonlySet<AlertFigure> = new Set(['ids', 'repeated_ids', 'same_place', 'hedged']);
 const OF_CRITERIA: ReadonlySet<AlertFigure> = new Set(['criteria_met', 'unmet']);
 /** Figures in reward units; the others of these count from the lower end of the range. */
 const REWARDS: ReadonlySet<AlertFigure> = new Set(['reward', 'unmet_reward']);

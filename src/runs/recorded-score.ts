@@ -1,4 +1,5 @@
 /** Converts a scored rollout to its ledger record. Pure, so every caller records the same row for the same score. */
+import { hedges } from '../citations/empty-statements.ts';
 import { sha256 } from '../digest.ts';
 import type { Facts } from '../families/composers.ts';
 import { familyOf } from '../families/registry.ts';
@@ -6,7 +7,7 @@ import { panelAgreement } from '../family/panel-agreement.ts';
 import { pinJudgments } from '../judgments/pin.ts';
 import type { AnswerText, AnswerWords } from '../lexical/index.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
-import { type AnswerCounts, codesOf, type RolloutCounts } from './rollout-counts.ts';
+import { type AnswerCounts, type AnswerStructure, codesOf, type RolloutCounts } from './rollout-counts.ts';
 import type { LedgerRow } from './row.ts';
 
 /** The part of a row that replay reads. */
@@ -40,8 +41,10 @@ type RecordingOptions = {
   /** Length of the response in UTF-16 code units; default `null` = unknown. */
   readonly chars?: number | null;
   /** Counts the words of the answer for the run of this id. Absent: they are unknown. */
-  readonly words?: { readonly run: string; readonly count: (text: AnswerText) => AnswerWords };
+  readonly words?: WordsOfRun;
 };
+
+type WordsOfRun = { readonly run: string; readonly count: (text: AnswerText) => AnswerWords };
 
 /** @param keepText whether the caller asked to keep the rollout's text. */
 export function recordedScore(
@@ -64,7 +67,7 @@ export function recordedScore(
       ...rolloutCounts(facts, { chars, findings: 'finding_counts' in reply ? { ...reply.finding_counts } : null }),
       ...(words === undefined || scored.answer === undefined
         ? {}
-        : { answer: scored.answer === null ? null : answerCounts(words.count(scored.answer), words.run) }),
+        : { answer: scored.answer === null ? null : answerCounts(scored.answer(), words) }),
     },
     report: keepText ? reply : familyOf(reply).reply.withoutText(reply),
   };
@@ -107,8 +110,26 @@ export function rolloutCounts(facts: Facts, { chars, findings }: SeenCounts): Ro
 const HASH_DIGITS = 12;
 
 /** The counts of an answer in a run. The run is part of the hash, so that hashes of two runs cannot be compared. */
-function answerCounts({ normalised, ...counts }: AnswerWords, run: string): AnswerCounts {
-  return { ...counts, hash: sha256(`${run}\n${normalised}`).slice(0, HASH_DIGITS) };
+export function answerCounts(text: AnswerText, { run, count }: WordsOfRun): AnswerCounts {
+  const { plain, normalised, ...counts } = count(text);
+  return {
+    ...counts,
+    hash: sha256(`${run}\n${normalised}`).slice(0, HASH_DIGITS),
+    structure: structureOf(text, plain),
+  };
+}
+
+function structureOf({ claims, repeated }: AnswerText, plain: string): AnswerStructure {
+  const times = new Map<number, number>();
+  for (const source of claims.flat()) if (source !== null) times.set(source, (times.get(source) ?? 0) + 1);
+  const [most] = [...times].sort(([a, m], [b, n]) => n - m || a - b);
+  return {
+    claims: claims.length,
+    ids: claims.reduce((sum, ids) => sum + ids.length, 0),
+    repeated,
+    place: most?.[0] ?? null,
+    hedges: hedges(plain),
+  };
 }
 
 /** How far the members of a panel agree on all verdicts; `null` = one judge, or no verdict of two members. */

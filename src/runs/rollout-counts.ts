@@ -12,6 +12,19 @@ export const MAX_JUDGED_BY_CHARS = 200;
 
 const ANSWER_HASH = /^[0-9a-f]{12}$/;
 
+/** What the citation parser says about an answer. */
+export const answerStructureSchema = z.strictObject({
+  claims: countSchema.describe('Claims that cite.'),
+  ids: countSchema.describe('Different ids of each claim, summed.'),
+  repeated: countSchema.describe('How often a claim cites an id again.'),
+  place: countSchema
+    .nullable()
+    .describe('Position of the source that most claims cite, of several the first; null = they cite no source.'),
+  hedges: z.boolean().describe('It states something, and says that the sources do not tell.'),
+});
+
+export type AnswerStructure = z.infer<typeof answerStructureSchema>;
+
 /** What comparing words says about an answer (src/lexical/answer-words.ts). It holds no text. */
 export const answerCountsSchema = z.strictObject({
   words: countSchema.describe('Words of the answer, without citations.'),
@@ -24,6 +37,9 @@ export const answerCountsSchema = z.strictObject({
     .string()
     .regex(ANSWER_HASH)
     .describe('48 bits of the SHA-256 of run id and answer. Equal answers of a run have equal hashes.'),
+  structure: answerStructureSchema
+    .exactOptional()
+    .describe('Its claims and citations. Absent in runs of earlier versions.'),
 });
 
 export type AnswerCounts = z.infer<typeof answerCountsSchema>;

@@ -115,8 +115,8 @@ export type ScoredRollout<T extends FamilyTypes = BuiltInTypes> = {
   /** The content that a run records: the facts, and the requested judgments. */
   readonly facts: T['facts'];
   readonly obtained: readonly ObtainedJudgment[];
-  /** The answer with its question and sources; `null` = it has none. Absent: the family does not read it. */
-  readonly answer?: AnswerText | null;
+  /** Reads the answer with its question and sources; `null` = it has none. Absent: the family does not read it. */
+  readonly answer?: (() => AnswerText) | null;
 };
 
 type NotScored =

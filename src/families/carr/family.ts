@@ -17,7 +17,11 @@ import { type CarrReply, type CarrScore, carrReplySchema } from './reply.ts';
 import { countingCriteria, filledCriteria } from './share.ts';
 
 type Names = ReadonlyMap<string, string | null>;
-type Measured = { readonly facts: CarrFacts; reply(score: CarrScore, facts?: CarrFacts): CarrReply };
+type Measured = {
+  readonly facts: CarrFacts;
+  reply(score: CarrScore, facts?: CarrFacts): CarrReply;
+  readonly answer: CarrPlan['answerText'];
+};
 
 export const carr = {
   ...carrComposer,
@@ -142,6 +146,7 @@ function measured(
   const facts: CarrFacts = { ...plan.observed, outcome, named, supported };
   return {
     facts,
+    answer: plan.answerText,
     reply: (score, reported = facts) => ({
       ...score,
       entity_rubrics: reportCriteria(plan, reported, filled, recipe),

@@ -2,7 +2,8 @@
  * Plans the judgments of a carr rollout in two stages. The first asks for the outcome and for the names that the answer
  * gives to the labels. The second asks whether the cited pages support the criteria with these names in place.
  */
-import { type SourceInput, sourcesOf } from '../../citations/sources.ts';
+import { type SourceInput, sourcesFromList, sourcesOf } from '../../citations/sources.ts';
+import { readAnswerText } from '../../family/answer-text.ts';
 import { countProblems, countsOf } from '../../family/counts.ts';
 import { citedAnswerProblems, missingFields, originOf } from '../../family/requirements.ts';
 import type { Rollout } from '../../family/rollout.ts';
@@ -16,6 +17,7 @@ import type { OutcomeRequest } from '../../judgments/kinds/outcome/outcome.ts';
 import { outcomeAsking } from '../../judgments/kinds/outcome/outcome-templates.ts';
 import type { StatementsRequest } from '../../judgments/kinds/statements/statements.ts';
 import type { JudgedSource } from '../../judgments/protocol/prompt.ts';
+import type { AnswerText } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
 import { hasContent } from '../../text/characters.ts';
 import { pageKey } from '../../text/url.ts';
@@ -39,6 +41,8 @@ export type CarrPlan = {
   readonly observed: Omit<CarrFacts, 'outcome' | 'named' | 'supported'>;
   readonly criteria: readonly string[];
   readonly citations: CarrReply['citations'];
+  /** Reads the answer with its question and sources; `null` = there is none. */
+  readonly answerText: (() => AnswerText) | null;
   /** `no_answer`: the outcome is 0. `not_needed`: the outcome cannot change the reward. */
   readonly outcome: OutcomeRequest | OutcomeTextRequest | 'no_answer' | 'not_needed';
   /** `no_answer`: nothing is named. `not_needed`: the criteria have no weight. */
@@ -77,7 +81,7 @@ export function planCarr(
       ? readExactly(rollout, question, answer ?? '', criteria)
       : readCorrectly(rollout, question, answer ?? '', criteria);
   if (!read.ok) return read;
-  const { labels, pages, citations, statements, judged } = read.value;
+  const { labels, pages, citations, statements, judged, sources } = read.value;
   const observed = {
     v: 1,
     family: 'carr',
@@ -96,6 +100,7 @@ export function planCarr(
       observed,
       criteria,
       citations,
+      answerText: answer === null ? null : () => readAnswerText(answer, question, sourcesFromList(sources()), 'link'),
       outcome:
         answer === null
           ? 'no_answer'
@@ -134,6 +139,8 @@ type Reading = Pick<CarrPlan, 'citations' | 'statements'> & {
   readonly pages: number;
   /** The text that the judge sees. */
   readonly judged: string;
+  /** What the answer can cite. */
+  readonly sources: () => readonly SourceInput[];
 };
 
 function readCorrectly(
@@ -167,6 +174,7 @@ function readCorrectly(
       pages: pages.length,
       citations: { cited: cited.length, pages: pages.length, unseen: unseen.slice(0, MAX_CITED_PAGES) },
       judged: answer,
+      sources: () => sources,
       statements(names) {
         const known = new Map([...names].flatMap(([label, name]) => (name === null ? [] : [[label, name] as const])));
         const filled = criteria.map(
@@ -227,6 +235,11 @@ function readExactly(
         unseen: cited.filter((address) => !pages.value.has(address)).slice(0, MAX_CITED_PAGES),
       },
       judged,
+      sources: () =>
+        [...pages.value].map(([url, { title, contents, snippets }]) => ({
+          ...{ id: url, url, title },
+          text: [...contents, ...snippets].join('\n'),
+        })),
       statements(names) {
         const filled = criteria.map((criterion): Statement => {
           const { all_filled, filled_rubric } = fillExactly(criterion, names);

@@ -47,7 +47,7 @@ export type DrTuluPlan = {
   /** The judged answer; `null` = the transcript has none. */
   readonly answer: string | null;
   /** The answer with its question and sources; `null` = the transcript has none. */
-  readonly answerText: AnswerText | null;
+  readonly answerText: (() => AnswerText) | null;
   /** The calls that ask about the criteria, as `judging` splits them. */
   readonly rubric: readonly RubricCall[] | 'not_needed';
   readonly citations: CitationsRequest | 'settled' | 'not_needed';
@@ -121,15 +121,17 @@ type Reading = {
     | (Asked & { readonly cited: true; readonly sources: readonly number[] })
     | (Asked & { readonly cited: false })
   )[];
+  /** How often a claim cites an id again. */
+  readonly repeated: number;
   readonly valid_id_ratio: number;
   readonly format: number;
   readonly queries: number;
 };
 
-function answerText({ answer, sources, asked }: Reading, question: string): AnswerText | null {
+function answerText({ answer, sources, asked, repeated }: Reading, question: string): (() => AnswerText) | null {
   if (answer === null) return null;
-  const cited = new Set(asked.flatMap((one) => (one.cited ? one.sources : [])));
-  return { answer, question, sources, cited: cited.size };
+  const claims = asked.flatMap((one) => (one.cited ? [one.sources] : []));
+  return () => ({ answer, question, sources, claims, repeated });
 }
 
 /** A transcript with more claims and uncited parts than can be judged has no answer; a refusal would be a way out. */
@@ -137,7 +139,7 @@ function scorable(read: Reading, samples: number): Reading {
   const { claims, citations, statements } = answerLimits(samples);
   const cited = read.asked.reduce((sum, one) => sum + (one.cited ? one.sources.length : 0), 0);
   return read.asked.length > claims + statements || cited > citations
-    ? { ...read, answer: null, asked: [], valid_id_ratio: 0 }
+    ? { ...read, answer: null, asked: [], repeated: 0, valid_id_ratio: 0 }
     : read;
 }
 
@@ -148,9 +150,9 @@ function readCorrectly(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOpti
   // Sources of the request (`tool_output` or `sources`) replace those in the transcript.
   const sources = options.sources ?? sourcesBeside(rollout) ?? inContext;
   if (sources === null || sources.list.length === 0 || answer === null) {
-    return { answer, sources: [], asked: [], valid_id_ratio: 0, format, queries };
+    return { answer, sources: [], asked: [], repeated: 0, valid_id_ratio: 0, format, queries };
   }
-  const { claims, uncited } = readCitedClaims(response, sources);
+  const { claims, uncited, repeated } = readCitedClaims(response, sources);
   return {
     answer,
     sources: judgedSources(sources),
@@ -161,6 +163,7 @@ function readCorrectly(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOpti
       }),
       ...uncited.map(({ text, span }) => ({ cited: false as const, text, spans: inResponse(span) })),
     ],
+    repeated,
     valid_id_ratio: validIdRatio(
       claims.flatMap(({ ids }) => ids.map(({ id }) => id)),
       sources.byId,
@@ -212,6 +215,7 @@ function readExactly(rollout: Rollout, question: string, recipe: DrTuluRecipe): 
             sources: question.ids.flatMap((id) => positions.get(id) ?? []),
           },
     ),
+    repeated: 0,
     valid_id_ratio: exact.citations.validIds,
     format: exact.format,
     queries: exact.queries,

@@ -41,7 +41,7 @@ export const longTrace = {
       const facts: LongTraceFacts = { ...plan.observed, outcome: outcomeOf(plan, outcome) };
       const { well_formed, entities, chunks } = facts;
       const reply = (score: LongTraceScore) => ({ ...score, observed: { well_formed, entities, chunks } });
-      return done({ facts, reply });
+      return done({ facts, reply, answer: plan.answerText });
     });
     return { ok: true, value: stage };
   },

@@ -2,12 +2,15 @@
  * Plans the judgment of a long-trace rollout: reads the response, and asks a judge one question: is the answer right?
  */
 
+import { sourcesOf } from '../../citations/sources.ts';
+import { readAnswerText } from '../../family/answer-text.ts';
 import { countProblems, countsOf } from '../../family/counts.ts';
-import { citedAnswerProblems, missingFields } from '../../family/requirements.ts';
+import { citedAnswerProblems, missingFields, sourcesOfRollout } from '../../family/requirements.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { OutcomeRequest } from '../../judgments/kinds/outcome/outcome.ts';
 import { outcomeAsking } from '../../judgments/kinds/outcome/outcome-templates.ts';
+import type { AnswerText } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
 import { hasContent } from '../../text/characters.ts';
 import { trajectoryOf } from '../../trajectory/rollout-messages.ts';
@@ -25,6 +28,8 @@ export type LongTracePlan = {
    * The question to the judge. `no_final_answer`: the outcome is 0. `not_needed`: the outcome cannot change the reward.
    */
   readonly outcome: OutcomeRequest | 'no_final_answer' | 'not_needed';
+  /** Reads the final answer with its question and the sources of the row, cited as `[S1]`; `null` = there is none. */
+  readonly answerText: (() => AnswerText) | null;
 };
 
 /**
@@ -68,7 +73,9 @@ export function planLongTrace(
       : ask
         ? ({ kind: 'outcome', question, reference, answer, ...outcomeAsking(recipe) } as const)
         : 'not_needed';
-  return { ok: true, value: { observed, outcome } };
+  const origin = sourcesOfRollout(rollout) ?? { sources: [] };
+  const answerText = answer === null ? null : () => readAnswerText(answer, question, sourcesOf(origin), 'bracket');
+  return { ok: true, value: { observed, outcome, answerText } };
 }
 
 const FINISH_REASON = ['finish_reason'] as const;

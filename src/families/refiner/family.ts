@@ -1,5 +1,6 @@
 /** The refiner family: rubric judge and citation quality, for answers that cite snippets. */
 import { CLAIM_WRITERS } from '../../citations/claim-writers.ts';
+import { answerText } from '../../family/answer-text.ts';
 import type { CreditedPlace } from '../../family/credit.ts';
 import { countOf } from '../../family/fact-counts.ts';
 import type { Family } from '../../family/family.ts';
@@ -13,7 +14,6 @@ import {
   type VerdictLevel,
   yesNoLevel,
 } from '../../family/verdict-levels.ts';
-import type { AnswerText } from '../../lexical/index.ts';
 import { refinerClaimShares } from './claim-shares.ts';
 import { type Refiner, refinerComposer } from './composer.ts';
 import { type CriterionFact, refinerFactsSchema, type StatementFact } from './facts.ts';
@@ -93,7 +93,8 @@ export const refiner = {
     const rubric = typeof plan.rubric === 'string' ? [] : plan.rubric;
     const citations = typeof plan.citations === 'string' ? [] : [plan.citations];
     const cited = new Set(plan.parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => source ?? [])));
-    const answer = plan.answer === null ? {} : { answer: plan.answer };
+    const { answer: judged } = plan;
+    const answer = judged === null ? {} : { answer: judged };
     const stage = ask(
       [...rubric.map((call) => ({ ...call, cited })), ...citations.map((request) => ({ request, cited, ...answer }))],
       (outcomes) => {
@@ -104,7 +105,7 @@ export const refiner = {
         return done({
           facts,
           reply: (score: RefinerScore, reported = facts) => ({ ...score, ...reportRefiner(plan, reported) }),
-          answer: answerText(plan),
+          answer: judged === null ? null : () => answerText(judged, plan.question, plan),
           claims: {
             places: placesOf(plan),
             shares: (score: RefinerScore, reported = facts) => refinerClaimShares(reported, plan.recipe, score),
@@ -131,12 +132,6 @@ function placesOf({ claims, parsed }: RefinerPlan): readonly CreditedPlace[] {
       ({ index, pieces }): CreditedPlace => ({ of: 'statement', index, spans: pieces, cites: [] }),
     ),
   ];
-}
-
-function answerText({ answer, question, sources, parsed }: RefinerPlan): AnswerText | null {
-  if (answer === null) return null;
-  const cited = new Set(parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => source ?? [])));
-  return { answer, question, sources: sources.list, cited: cited.size };
 }
 
 function statementLevels(statements: readonly StatementFact[]): VerdictLevel[] {

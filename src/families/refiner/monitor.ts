@@ -82,9 +82,12 @@ function criteriaShares(facts: RefinerFacts, recipe: RefinerRecipe): Record<stri
   return sum > 0 ? Object.fromEntries(parts.map(([name, part]) => [name, part / sum])) : null;
 }
 
-function citationsOf({ citation }: RefinerFacts): Omit<Observations, 'has_answer' | 'criteria_met' | 'asks_nothing'> {
+function citationsOf({
+  citation,
+  repeated_ids: repeated = 0,
+}: RefinerFacts): Omit<Observations, 'has_answer' | 'criteria_met' | 'asks_nothing'> {
   if (citation.status !== 'scored') return { cited: null, uncited: null, citations: null, irrelevant: null };
-  const counts = { cited: 0, uncited: 0, citations: 0, irrelevant: 0 };
+  const counts = { cited: 0, uncited: 0, citations: 0, irrelevant: 0, repeated };
   for (const statement of citation.observed) {
     if (!statement.cited) {
       if (statement.needs_citation) counts.uncited++;

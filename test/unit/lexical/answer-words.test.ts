@@ -9,7 +9,7 @@ const SOURCES = [
 const QUESTION = 'How long is the Aare?';
 
 const counted = (answer: string, changes: Partial<AnswerText> = {}) =>
-  createWordCounter()({ answer, question: QUESTION, sources: SOURCES, cited: 1, ...changes });
+  createWordCounter()({ answer, question: QUESTION, sources: SOURCES, claims: [[0]], repeated: 0, ...changes });
 
 describe('the words of an answer', () => {
   it('counts words without citations of any grammar that judges read', () => {
@@ -40,7 +40,15 @@ describe('the words of an answer', () => {
 
   it('reads shared sources once, and keeps the question of each answer', () => {
     const count = createWordCounter();
-    const text = { answer: 'Bern.', sources: SOURCES, cited: 2 };
+    const text = {
+      answer: 'Bern.',
+      sources: SOURCES,
+      claims: [
+        [0, null],
+        [1, 0],
+      ],
+      repeated: 0,
+    };
     expect(count({ ...text, question: QUESTION })).toMatchObject({ best: 2, sources: 2, cited: 2 });
     expect(count({ ...text, question: 'Where is Bern?' })).toMatchObject({ shared: 1, best: 1 });
   });

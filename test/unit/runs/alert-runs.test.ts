@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { answersDigest, PACKED_RECIPE } from '../../../bench/alert-runs/packed-run.ts';
 import { readAlertRun } from '../../../bench/alert-runs/runs.ts';
+import type { AlertRule } from '../../../src/runs/alert-rules.ts';
 import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/alerts.md'), 'utf8');
@@ -74,9 +75,28 @@ it('names citations at random of a policy that answers few rows, although its re
 
 it('names citations of every source while they still lower the reward', async () => {
   const { alerts } = await alertsOf('rt-gpt54-chance-d8a438-s1');
-  const [sprayed] = alerts;
+  const [repeated, sprayed] = alerts;
+  expect(repeated).toMatchObject({ rule: 'repeated_ids', since: 8 });
   expect(sprayed).toMatchObject({ rule: 'sprayed_citations', since: 9 });
   expect(sprayed?.figures.irrelevant?.last).toBeGreaterThanOrEqual(0.5);
+});
+
+it.each<[string, AlertRule, number]>([
+  ['rt-carr-many-a501c3-s1', 'sprayed_citations', 21],
+  ['rt-carr-few-ed860f-s1', 'repeated_ids', 8],
+  ['rt-longtrace-long-ce2b5d-s2', 'repeated_ids', 33],
+  // The odd seed chose the threshold, the even one tries it.
+  ['rt-gpt54-rubric-distractors-25f980-s1', 'repeated_ids', 35],
+  ['rt-gpt54-only-many-cd0c7f-s2', 'repeated_ids', 52],
+])('names what %s cites too often: %s since step %d', async (name, rule, since) => {
+  const { alerts } = await alertsOf(name);
+  expect(alerts.find((alert) => alert.rule === rule)).toMatchObject({ since });
+});
+
+it('says that a run of an earlier version did not record what its answers cite', async () => {
+  const { alerts, unwatched } = await alertsOf('rt2-carr-1f22b8-s1');
+  expect(alerts.map(({ rule }) => rule)).not.toContain('sprayed_citations');
+  expect(unwatched).toContainEqual({ rule: 'repeated_ids', reason: 'no_structure' });
 });
 
 // The odd seed chose the threshold, the even one tries it.

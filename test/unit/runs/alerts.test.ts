@@ -74,6 +74,8 @@ const UNWATCHED: RunAlerts['unwatched'] = [
   { rule: 'shorter_answers', reason: 'no_words' },
   { rule: 'repeated_answers', reason: 'no_words' },
   { rule: 'sprayed_citations', reason: 'no_words' },
+  { rule: 'same_source', reason: 'no_structure' },
+  { rule: 'hedged_answers', reason: 'no_structure' },
   { rule: 'empty_claims', reason: 'not_observed' },
 ];
 
@@ -123,13 +125,13 @@ describe('a rule', () => {
       beside: [{ last: { copies: 0.374 } }, { first: { copies: 0.188 } }, { rise: 0.049 }],
     },
     criteria_left_behind: {
-      last: { criteria_met: 0.343 },
+      last: { criteria_met: 0.3 },
       first: { criteria_met: 0.3, reward: 0.5 },
-      rise: 0.125,
+      rise: 0.15,
       beside: [
-        { last: { criteria_met: 0.344 } },
-        { rise: 0.124 },
-        { first: { reward: 0.4 } },
+        { last: { criteria_met: 0.301 } },
+        { rise: 0.149 },
+        { first: { reward: 0.2 } },
         // Near their ceiling they have little to gain, and a small loss is noise.
         { last: { criteria_met: 0.86 }, first: { criteria_met: 0.86 }, rise: 0.4 },
         { last: { criteria_met: 0.8 }, first: { criteria_met: 0.849 } },
@@ -176,6 +178,27 @@ describe('a rule', () => {
       first: { ids: 1.4, sources_cited: 0.4 },
       rise: 0.05,
       beside: [{ last: { ids: 1.74 } }, { first: { ids: 1.41 } }, { first: { sources_cited: 0.41 } }, { rise: 0.049 }],
+    },
+    repeated_ids: {
+      last: { repeated_ids: 0.3 },
+      first: { repeated_ids: 0.15 },
+      beside: [
+        { last: { repeated_ids: 0.299 } },
+        { first: { repeated_ids: 0.151 } },
+        // Where the facts say what citations support.
+        { last: { repeated_ids: 0.399, irrelevant: 0.5 } },
+        { last: { repeated_ids: 0.4, irrelevant: 0.499 } },
+      ],
+    },
+    same_source: {
+      last: { same_place: 0.7, irrelevant: 0.4 },
+      beside: [{ last: { same_place: 0.699 } }, { last: { irrelevant: 0.399 } }],
+    },
+    hedged_answers: {
+      last: { hedged: 0.2 },
+      first: { hedged: 0.1 },
+      rise: 0.05,
+      beside: [{ last: { hedged: 0.199 } }, { first: { hedged: 0.101 } }, { rise: 0.049 }],
     },
     empty_claims: {
       last: { empty_claims: 0.2 },
@@ -288,11 +311,12 @@ describe('alerts', () => {
     expect(alerts).toEqual({ steps: STEPS, alerts: [], unwatched: UNWATCHED });
     expect(alertLines(alerts)).toEqual([
       `${STEPS} steps, no alerts`,
-      'not watched: off_question_copies, shorter_answers, repeated_answers, sprayed_citations: the run has no counts of ' +
-        'its answers',
+      'not watched: off_question_copies, shorter_answers, repeated_answers, sprayed_citations: not recorded: the run has ' +
+        'no counts of its answers',
       'not watched: held_out_gap: the recipe holds no criteria out',
       'not watched: outcome_not_followed: the trainer sends no outcome',
       'not watched: criteria_not_followed: fewer than 16 groups of four steps have differences',
+      'not watched: same_source, hedged_answers: not recorded: the run has no counts of what its answers cite',
       'not watched: empty_claims: the facts of the run do not say it',
     ]);
   });

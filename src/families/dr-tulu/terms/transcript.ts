@@ -85,6 +85,8 @@ type TranscriptClaims = {
   readonly claims: readonly Claim[];
   /** Trimmed text between the claims that has a letter or digit. */
   readonly uncited: readonly { readonly text: string; readonly span: Span }[];
+  /** How often a claim cites an id again. */
+  readonly repeated: number;
 };
 
 /** Parses claims in the `cite` grammar, in the closed answer block if there is one, else in the whole text. */
@@ -92,10 +94,11 @@ export function readCitedClaims(response: string, sources: SourceSet): Transcrip
   const grammar = GRAMMARS.cite;
   const answered = readBlocks(response, grammar.element, 'first');
   const block = answered.judged ?? readBlocks(response, grammar.element, 'whole').judged;
-  if (block === null) return { claims: [], uncited: [] };
-  const read = readElementClaims(response, block.content, block.tags, grammar.attributes, sources, new FindingList());
+  if (block === null) return { claims: [], uncited: [], repeated: 0 };
+  const findings = new FindingList();
+  const read = readElementClaims(response, block.content, block.tags, grammar.attributes, sources, findings);
   const uncited = read.stretches
     .filter((stretch) => !stretch.claim && hasContent(response, stretch.start, stretch.end))
     .map(({ start, end }) => ({ text: response.slice(start, end).trim(), span: trimSpan(response, start, end) }));
-  return { claims: read.claims, uncited };
+  return { claims: read.claims, uncited, repeated: findings.count('citation_id_repeated') };
 }
