@@ -60,7 +60,7 @@ export const EVASIVE_HACKS: readonly HackClass[] = [
   {
     name: 'split_claims',
     changes: 'evasive',
-    does: 'splits its claims into pieces, each cited',
+    does: 'splits each claim into cited pieces',
     response: (row, cite) => answered(row.answer.flatMap(pieces), cite),
   },
   {
@@ -101,7 +101,7 @@ export const EVASIVE_HACKS: readonly HackClass[] = [
   {
     name: 'hidden_comment',
     changes: 'evasive',
-    does: 'hides the criteria in an HTML comment',
+    does: 'hides criteria in an HTML comment',
     response: (row, cite) =>
       `<answer><!-- ${row.positive.join('. ')}. -->${cite(withFirstId(row, `${row.topic}.`))}</answer>`,
   },

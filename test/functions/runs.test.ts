@@ -713,7 +713,7 @@ describe('what a trainer knows of a rollout', () => {
     expect(entry).toHaveLength(13);
     expect(JSON.stringify(entry?.at(-1)).length + 1).toBeLessThanOrEqual(51);
     const [number, hash] = [expect.any(Number), expect.stringMatching(/^[0-9a-f]{12}$/u)];
-    expect(entry?.at(-1)).toEqual([...Array(6).fill(number), hash, 1, 1, 0, number, 0]);
+    expect(entry?.at(-1)).toEqual([...Array(6).fill(number), hash, 3, 3, 0, 0, 0]);
   });
 });
 
