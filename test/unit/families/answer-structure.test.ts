@@ -32,7 +32,7 @@ function structureOf(recipe: Recipe, response: string, row = ROW): AnswerStructu
   while (stage.status === 'ask') {
     stage = stage.next(
       stage.wanted.map(
-        () => ({ ok: false, failure: { reason: 'judge_unavailable', detail: 'down', retryable: true } }) as const,
+        () => ({ ok: false, failure: { reason: 'judge_error', detail: 'down', retryable: true } }) as const,
       ),
     );
   }
