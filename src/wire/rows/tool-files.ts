@@ -167,13 +167,22 @@ function promptfooRows({ vars, prompt, response, score, provider, testIdx }: Jso
   const model = isJsonObject(provider) ? provider['label'] || provider['id'] : provider;
   return [
     {
-      ...withSources(given),
+      ...withCriteria(withSources(given)),
       question: textIn(given['question'] ?? given['query'] ?? raw) ?? '',
       response: textIn(output) ?? JSON.stringify(output),
       ...(testIdx === undefined ? {} : { id: `test ${String(testIdx)}` }),
       note: `${String(model)}${typeof score === 'number' ? `, promptfoo score ${score}` : ''}`,
     },
   ];
+}
+
+/** promptfoo makes one test of each member of a list, so that a variable holds the text of one criterion. */
+function withCriteria(fields: JsonObject): JsonObject {
+  const listed = ['positive_rubrics', 'negative_rubrics'].flatMap((name) => {
+    const given = fields[name];
+    return typeof given === 'string' && given !== '' ? [[name, [given]]] : [];
+  });
+  return { ...fields, ...Object.fromEntries(listed) };
 }
 
 // inspect: the samples of a log, one file each in an archive (.eval), a list in a JSON log.

@@ -64,6 +64,9 @@ describe('a record', () => {
       ],
     });
     expect(rowsOf({ ...result, response: { error: 'timeout' } })).toMatchObject({ rows: [] });
+    // promptfoo 0.123.1 writes a list of one criterion as its text.
+    const one = { ...result, vars: { ...result.vars, positive_rubrics: 'Says 288 kilometres' } };
+    expect(rowsOf(one)).toMatchObject({ rows: [{ positive_rubrics: ['Says 288 kilometres'] }] });
   });
 
   test('of TRL is the last turn of the completion, with the sources of its prompt', () => {
