@@ -137,7 +137,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
       follows = true;
       const { signal } = c.req.raw;
       if (signal.aborted) end();
-      else void end;
+      else signal.addEventListener('abort', end, { once: true });
     });
     c.set('bodyLease', leases[0]);
     c.set('arrivingLease', leases[1]);

@@ -662,7 +662,7 @@ describe('what a trainer knows of a rollout', () => {
       const { rollout } = text === '' ? {} : JSON.parse(text);
       return rollout === undefined ? [] : [rollout.counts];
     });
-    const structure = { claims: 1, ids: 1, repeated: 0, place: 0, hedges: false };
+    const structure = { claims: 3, ids: 3, repeated: 0, place: 0, hedges: false };
     expect(counts[0]).toMatchObject({ ...told, answer: { hash: expect.stringMatching(/^[0-9a-f]{12}$/u), structure } });
     const copy = send(
       new Request(`${ORIGIN}/v1/runs/copied/import`, {
