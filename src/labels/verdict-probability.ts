@@ -79,8 +79,10 @@ export function verdictProbability(
   for (const { token: word, logprob } of [...others, token]) {
     const level = levelOf(word, words);
     if (level === null) continue;
-    sums[level] += Math.exp(logprob);
-    levels++;
+    const probability = Math.exp(logprob);
+    sums[level] += probability;
+    // A server lists what a schema forbids with -9999.
+    if (probability > 0) levels++;
   }
   const sum = sums.highest + sums.other;
   if (sum === 0) return 'unreadable';

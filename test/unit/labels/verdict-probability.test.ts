@@ -77,8 +77,13 @@ describe('where servers differ', () => {
   });
 
   test('vLLM writes -9999 for what it did not compute, and no bytes', () => {
-    const value = { token: '2', logprob: -0.1, bytes: null, top_logprobs: [{ token: '1', logprob: -9999 }] };
-    expect(verdictProbability('criterion', [...split('{"c1":{"score":'), value, ...split('}}')])).toBe(1);
+    const forbidden = { token: '1', logprob: -9999 };
+    const chosen = { token: '2', logprob: -0.1, bytes: null };
+    const of = (...top_logprobs: readonly object[]) =>
+      verdictProbability('criterion', [...split('{"c1":{"score":'), { ...chosen, top_logprobs }, ...split('}}')]);
+    expect(of(chosen, forbidden)).toBe(1);
+    // It is not the other level that a verdict beside the list needs.
+    expect(of(forbidden)).toBe('not_reported');
   });
 
   test('vLLM lists the tokens that the schema forbids with -9999, control tokens without a text', () => {
