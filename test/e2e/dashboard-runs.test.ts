@@ -403,6 +403,29 @@ describe('the list of runs', () => {
     });
   });
 
+  it('says that it loads when a step that failed to load is tried again', async () => {
+    await deployment.onPage('#/batches', DESK, async ({ page, complaints }) => {
+      const rollouts = `**/v1/runs/${RUN}/rollouts?*`;
+      await page.route(rollouts, (route) => route.abort());
+      await page.goto(`/#/runs/${RUN}/0`);
+      const retry = page.getByRole('button', { name: 'Retry' });
+      await retry.waitFor();
+      await page.unroute(rollouts);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      await page.route(rollouts, async (route) => {
+        await promise;
+        await route.continue();
+      });
+      await retry.click();
+      const status = page.locator('.page-head').getByRole('status');
+      await status.filter({ hasText: 'Loading…' }).waitFor();
+      expect(await retry.count()).toBe(0);
+      resolve();
+      await status.filter({ hasText: /^\d+ rollouts in/ }).waitFor();
+      expect(complaints.splice(0).filter((text) => !text.includes('ERR_FAILED'))).toEqual([]);
+    });
+  });
+
   it('says which runs have alerts that failed to load, not that they have none', async () => {
     await recordWithoutSignal('alerts-lost', 0);
     await deployment.onPage('#/batches', DESK, async ({ page, complaints }) => {

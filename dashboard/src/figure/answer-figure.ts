@@ -8,7 +8,7 @@ import type { Span } from '../../../src/text/span.ts';
 import { answerSegments, isFlag } from '../playground/answer-segments.ts';
 import { type ClaimStatus, lackingIn, SUPPORT_NAMES, SUPPORTS, type Support } from '../playground/claim-status.ts';
 import { FINDING_WORDS } from '../words/findings.ts';
-import { layOut, type Measure, type PlacedRun, type Run } from './line-layout.ts';
+import { type Line, layOut, type Measure, type PlacedRun, type Run } from './line-layout.ts';
 
 export type FigureAnswer = {
   readonly title: string;
@@ -73,7 +73,7 @@ export function answerFigure(
     const widthOf: Measure = (text, style) => measure(text, styles[style]?.font ?? 'body');
     const lines = layOut(runs, WIDTH - 2 * EDGE, widthOf);
     const directions = directionsOf(lines);
-    for (const [at, line] of lines.entries()) {
+    for (const [at, { runs: line }] of lines.entries()) {
       y += lineHeight;
       const isRightToLeft = directions[at] === 'rtl';
       drawn.push(
@@ -121,12 +121,12 @@ export function answerFigure(
 /** A letter of a script that is written from right to left, or any other one. */
 const STRONG = /(\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko})|\p{L}/u;
 
-/** The direction of each line: that of the first letter since an empty line, as a browser has it for a text. */
-function directionsOf(lines: readonly (readonly PlacedRun[])[]): readonly ('ltr' | 'rtl')[] {
+/** The direction of each line: that of the first letter since a line break, as a browser has it for a text. */
+function directionsOf(lines: readonly Line[]): readonly ('ltr' | 'rtl')[] {
   let direction: 'ltr' | 'rtl' | null = null;
-  return lines.map((line) => {
-    if (line.length === 0) direction = null;
-    const letter = direction === null ? STRONG.exec(line.map(({ text }) => text).join('')) : null;
+  return lines.map(({ runs, isBegun }) => {
+    if (isBegun) direction = null;
+    const letter = direction === null ? STRONG.exec(runs.map(({ text }) => text).join('')) : null;
     if (letter !== null) direction = letter[1] === undefined ? 'ltr' : 'rtl';
     return direction ?? 'ltr';
   });

@@ -11,6 +11,12 @@ export type Run = {
 /** A run, or what of it is on one line. */
 export type PlacedRun = { readonly text: string; readonly style: number; readonly x: number; readonly width: number };
 
+export type Line = {
+  readonly runs: readonly PlacedRun[];
+  /** Whether it begins the text, or follows a line break of it; others go on with the line before. */
+  readonly isBegun: boolean;
+};
+
 /** The width of a text in the style of a run, in pixels. */
 export type Measure = (text: string, style: number) => number;
 
@@ -22,8 +28,9 @@ const TOKEN = new RegExp(String.raw`\r\n|[\n\r]|[^\S\n\r]+|[${IDEOGRAPH}]|[^\s${
 const BREAKS_BEFORE = new RegExp(`^[${IDEOGRAPH}]$`, 'u');
 
 /** @returns the lines; an empty one where the text has an empty line, but none before the first and after the last. */
-export function layOut(runs: readonly Run[], width: number, measure: Measure): PlacedRun[][] {
-  const lines: PlacedRun[][] = [];
+export function layOut(runs: readonly Run[], width: number, measure: Measure): Line[] {
+  const lines: Line[] = [];
+  let isBegun = true;
   let line: PlacedRun[] = [];
   let x = 0;
   let spaces: Part[] = [];
@@ -37,8 +44,9 @@ export function layOut(runs: readonly Run[], width: number, measure: Measure): P
     else line.push({ ...part, x });
     x += part.width;
   };
-  const endLine = (): void => {
-    if (line.length > 0 || lines.length > 0) lines.push(line);
+  const endLine = (isBreak: boolean): void => {
+    if (line.length > 0 || lines.length > 0) lines.push({ runs: line, isBegun });
+    isBegun = isBreak;
     line = [];
     x = 0;
     spaces = [];
@@ -46,12 +54,12 @@ export function layOut(runs: readonly Run[], width: number, measure: Measure): P
   const endWord = (): void => {
     if (word.length === 0) return;
     const needed = widthOf(word);
-    if (line.length > 0 && x + widthOf(spaces) + needed > width) endLine();
+    if (line.length > 0 && x + widthOf(spaces) + needed > width) endLine(false);
     // Spaces at the edge of a line are not drawn; those that begin a paragraph are.
     spaces.forEach(put);
     spaces = [];
     for (const part of needed > width ? word.flatMap((long) => charactersOf(long, measure)) : word) {
-      if (line.length > 0 && x + part.width > width) endLine();
+      if (line.length > 0 && x + part.width > width) endLine(false);
       put(part);
     }
     word = [];
@@ -64,7 +72,7 @@ export function layOut(runs: readonly Run[], width: number, measure: Measure): P
     for (const [token] of text.matchAll(TOKEN)) {
       if (/^[\n\r]/.test(token)) {
         endWord();
-        endLine();
+        endLine(true);
       } else if (/^\s/.test(token)) {
         endWord();
         spaces.push({ text: token, style, width: measure(token, style) });
@@ -75,8 +83,8 @@ export function layOut(runs: readonly Run[], width: number, measure: Measure): P
     }
   }
   endWord();
-  if (line.length > 0) lines.push(line);
-  while (lines.at(-1)?.length === 0) lines.pop();
+  if (line.length > 0) lines.push({ runs: line, isBegun });
+  while (lines.at(-1)?.runs.length === 0) lines.pop();
   return lines;
 }
 

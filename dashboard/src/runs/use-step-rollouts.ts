@@ -28,15 +28,19 @@ export function useStepRollouts(run: string, step: string): StepRollouts {
   const [round, setRound] = useState(0);
   const [shown, setShown] = useState<Omit<StepRollouts, 'load' | 'refresh'>>(NOTHING);
   const next = useRef<{ readonly of: string; readonly after: string | null; readonly rollouts: RunRollout[] }>(null);
-  /** What the shown rollouts are of. */
+  /** How many rollouts stay shown until a refresh has loaded them again; `null` = no refresh is asked for. */
+  const kept = useRef<number>(null);
   const shownOf = useRef<string>(null);
   useEffect(() => {
     const aborter = new AbortController();
     const of = JSON.stringify([run, step, key]);
     let { after, rollouts } = next.current?.of === of ? next.current : { after: null, rollouts: [] };
-    const end = rollouts.length + ROLLOUTS_AT_ONCE;
-    const isRefresh = rollouts.length === 0 && shownOf.current === of;
+    // What is shown of another step does not stay.
+    const refreshed = shownOf.current === of ? kept.current : null;
+    const isRefresh = refreshed !== null;
+    kept.current = null;
     shownOf.current = of;
+    const end = isRefresh ? Math.max(ROLLOUTS_AT_ONCE, refreshed) : rollouts.length + ROLLOUTS_AT_ONCE;
     const loadPages = async (): Promise<void> => {
       for (let pages = 0; ; pages++) {
         const query = new URLSearchParams({ step, detail: 'summary', limit: String(PAGE_ROLLOUTS) });
@@ -65,6 +69,7 @@ export function useStepRollouts(run: string, step: string): StepRollouts {
   const load = (): void => setRound((n) => n + 1);
   const refresh = (): void => {
     next.current = null;
+    kept.current = shown.rollouts.length;
     load();
   };
   return { ...shown, load, refresh };

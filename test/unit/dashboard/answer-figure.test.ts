@@ -13,7 +13,7 @@ function linesOf(texts: readonly (string | { readonly attached: string })[], wid
   const runs = texts.map((text, style) =>
     typeof text === 'string' ? { text, style } : { text: text.attached, style, isAttached: true },
   );
-  return layOut(runs, width, TEN_EACH).map((line) => line.map(({ text }) => text).join(''));
+  return layOut(runs, width, TEN_EACH).map((line) => line.runs.map(({ text }) => text).join(''));
 }
 
 test('lines break at spaces, in words that are too long, and between ideographs', () => {
@@ -76,4 +76,12 @@ test('no text of an answer is markup, or a character that XML forbids', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not occur.
   expect(svg).not.toMatch(/[\u0000-\u0008\u001b\ufffe]|&(?!amp;|lt;|gt;|quot;)/u);
   expect(svg.isWellFormed()).toBe(true);
+});
+
+test('each line of an answer has the direction of its own first letter, and so do the lines that go on with it', () => {
+  const svg = figureOf(`<answer>עומק האגם\nIn English now.\n${'מטר '.repeat(30)}</answer>`);
+  const directions = [...svg.matchAll(/<text x="[\d.]+"( direction="rtl")?[^>]*>(.)/g)].map(
+    ([, rtl]) => rtl !== undefined,
+  );
+  expect(directions.slice(0, 4)).toEqual([true, false, true, true]);
 });
