@@ -19,10 +19,13 @@ export type Input = {
 };
 
 /** An input of rows. Take its lines, or its bytes; each reads the file. */
-export type RowInput = Input & {
+export type RowInput = (Input | ConvertedInput) & {
   /** A line that cannot be read is a fault, and the next ones are read on. Their numbers are those of the file. */
   readonly lines: AsyncIterable<RowLine>;
 };
+
+/** A converted file, of which there are lines only. */
+type ConvertedInput = Omit<Input, 'chunks'> & { readonly chunks: null };
 
 /**
  * Opens the only input of a command.

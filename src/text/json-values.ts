@@ -19,8 +19,14 @@ const UNIT_SEPARATOR = 0x1f;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 
-/** Yields the values of an array, or the values of the stream if it is no array. */
-export async function* jsonValueLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/**
+ * Yields the values of an array, or the values of the stream if it is no array.
+ * @param onOpenArray called at the end if the array is not closed, and no value of it is cut.
+ */
+export async function* jsonValueLines(
+  chunks: AsyncIterable<Uint8Array>,
+  onOpenArray: () => void = () => undefined,
+): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   let inArray = false;
   /** Open brackets of the value that is being read; `null` = between two values. */
@@ -72,4 +78,5 @@ export async function* jsonValueLines(chunks: AsyncIterable<Uint8Array>): AsyncG
     }
     if (written > 0) yield out.subarray(0, written);
   }
+  if (inArray && depth === null) onOpenArray();
 }

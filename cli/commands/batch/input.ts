@@ -19,12 +19,13 @@ import { compareRequestSchema } from '../../../src/wire/compare.ts';
 import { groupRequestSchema } from '../../../src/wire/groups.ts';
 import { makeRubricsRequestSchema } from '../../../src/wire/make-rubrics.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
+import { ROW_FAULTS, type RowLine } from '../../../src/wire/rows/row-line.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { verifyRequestSchema } from '../../../src/wire/verify.ts';
 import { checkRecipe } from '../../shared/check-recipe.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import type { Input } from '../../shared/input.ts';
+import type { Input, RowInput } from '../../shared/input.ts';
 import { onInterruption } from '../../shared/interruption.ts';
 import { countText } from '../../shared/number-text.ts';
 import { comparedFields, refineFields, rubricsFields, verifyFields } from '../../shared/row-fields.ts';
@@ -42,7 +43,7 @@ import { LineFile } from './line-file.ts';
 /** Checks the input and prints its errors. @throws UsageError for wrong flags, RunError for invalid lines. */
 export async function checkedInput(
   flags: Flags,
-  input: Input,
+  input: Input | RowInput,
   scoring: ScoringOptions,
   directory: string,
   screen: Screen,
@@ -90,7 +91,7 @@ type Prepared =
   | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
 
 type Preparation = {
-  readonly input: Input;
+  readonly input: Input | RowInput;
   /** The endpoint of the flags; `null` = the endpoint of the first line, else `/v1/score`. */
   readonly endpoint: BatchEndpoint | null;
   readonly scoring: ScoringOptions;
@@ -107,7 +108,8 @@ export async function prepareBatch(preparation: Preparation): Promise<Prepared> 
   const splitter = new LineSplitter(MAX_BATCH_LINE_BYTES);
   let bytes = 0;
   try {
-    for await (const chunk of input.chunks) {
+    if (input.chunks === null) for await (const line of input.lines) await reader.takeConverted(line);
+    for await (const chunk of input.chunks ?? []) {
       bytes += chunk.byteLength;
       for (const line of splitter.push(chunk)) await reader.take(line);
     }
@@ -153,6 +155,13 @@ class InputReader {
     }
     if (this.#kind?.kind === 'rows') await this.#takeRow({ number, bytesRead: line.next, content });
     else await this.#takeEnvelope(line);
+  }
+
+  /** Takes a row of a file that is not read as bytes. */
+  async takeConverted({ number, content }: RowLine): Promise<void> {
+    if (!content.ok) return this.#refuse(number, [{ field: null, message: ROW_FAULTS[content.error] }]);
+    const bytes = encoder.encode(content.value);
+    await this.take({ number, start: 0, next: 0, bytes: bytes.byteLength > MAX_BATCH_LINE_BYTES ? null : bytes });
   }
 
   #begin(kind: FileKind): void {
@@ -244,7 +253,7 @@ class InputReader {
 }
 
 /** The name for the upload: that of the file, with the ending of what is sent. */
-function filenameOf({ name, path, unit }: Input): string {
+function filenameOf({ name, path, unit }: Pick<Input, 'name' | 'path' | 'unit'>): string {
   if (path !== null) return basename(path);
   return unit === 'row' ? `${parse(name).name}.jsonl` : 'stdin.jsonl';
 }

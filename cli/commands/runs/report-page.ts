@@ -60,7 +60,7 @@ const STYLE = `
   background: light-dark(#fff, #16181c) }
 main { max-width: 760px; margin: 0 auto; padding: 16px } h1 { font-size: 24px } h2 { font-size: 18px; margin-top: 32px }
 dl { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 4px 16px } dt, .quiet { opacity: .75 }
-dd { margin: 0; overflow-wrap: anywhere } 
+dd { margin: 0; overflow-wrap: anywhere }
 pre, .text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext }
 article { border-top: 1px solid; padding: 8px 0 } summary { overflow-wrap: anywhere }
 svg { max-width: 100%; height: auto }

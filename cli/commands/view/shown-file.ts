@@ -12,7 +12,7 @@ import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { checkRecipe } from '../../shared/check-recipe.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { type Input, statOfFile } from '../../shared/input.ts';
+import { type RowInput, statOfFile } from '../../shared/input.ts';
 import { countOf, countText } from '../../shared/number-text.ts';
 import { Progress } from '../../shared/progress.ts';
 import { openRowFile, openRows } from '../../shared/row-files/open-rows.ts';
@@ -102,7 +102,7 @@ async function batchFile(path: string, flags: Flags, screen: Screen): Promise<Sh
       await page(`#/batches/results/${results}${requests === null ? '' : `/${requests}`}`);
 
       /** Uploads the rows as the requests of the batch, whose ids join them with their results. */
-      async function uploadRequests(source: Input): Promise<string> {
+      async function uploadRequests(source: RowInput): Promise<string> {
         return withWorkspace(async (directory) => {
           const file: BatchFile = await checkedInput(flags, source, scoring, directory, screen);
           return upload(await openAsBlob(file.path), file.filename);

@@ -33,8 +33,7 @@ export type RowMap = ColumnMap | MapPreset;
  */
 export async function readColumnMap(path: string): Promise<RowMap> {
   if (isPreset(path)) return path;
-  if (/^\w+=/.test(path)) throw new UsageError(`--map: ${path} is no file, tool or JSON`, EXAMPLE);
-  const text = path.startsWith('{') ? path : await readTextFile(path);
+  const text = path.startsWith('{') ? path : await mapFile(path);
   const value = parsedJson(text);
   if (value === undefined)
     throw new UsageError(`--map: ${path.startsWith('{') ? 'the text' : path} is not JSON`, EXAMPLE);
@@ -45,6 +44,16 @@ export async function readColumnMap(path: string): Promise<RowMap> {
     `--map: ${problem === undefined ? 'unusable' : `${pathText(problem.path)}: ${problem.message}`}`,
     EXAMPLE,
   );
+}
+
+/** @throws UsageError, with an example where the columns themselves were given: `question=prompt`. */
+async function mapFile(path: string): Promise<string> {
+  try {
+    return await readTextFile(path);
+  } catch (error) {
+    if (!/^\w+=/.test(path)) throw error;
+    throw new UsageError(`--map: ${path} is no file, tool or JSON`, EXAMPLE);
+  }
 }
 
 const EXAMPLE = 'Expected an object of column names, such as {"question": "prompt", "response": "completion"}.';

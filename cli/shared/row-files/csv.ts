@@ -3,11 +3,11 @@
  * with bars, and with the line `sep=;` of Excel before the header.
  */
 
-import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { CsvLayout } from '../../../src/wire/rows/csv-header.ts';
-import { type FileRecord, faultOfRecord } from '../../../src/wire/rows/row-line.ts';
+import { CsvRecords, UnreadableCsv } from '../../../src/wire/rows/csv-records.ts';
+import type { FileRecord } from '../../../src/wire/rows/row-line.ts';
 import { RunError } from '../exit.ts';
 import type { Input } from '../input.ts';
 
@@ -29,31 +29,33 @@ async function* readable({ chunks, name }: Input): AsyncGenerator<Uint8Array> {
 
 /**
  * Yields the records by the names in the header. One that is malformed is a fault, and the next ones are read on.
- * @throws RunError where the text is no UTF-8.
+ * @throws RunError where the text is no UTF-8, at a record that is too long, and for a malformed header.
  */
 export async function* csvRecords(input: Input, { delimiter, headerLine }: CsvLayout): AsyncGenerator<FileRecord> {
-  let number = 0;
-  const faults: FileRecord[] = [];
+  const records = new CsvRecords();
   const parser = parse({
-    bom: true,
-    columns: true,
-    delimiter,
-    from_line: headerLine,
-    skip_empty_lines: true,
-    max_record_size: MAX_BODY_BYTES,
-    skip_records_with_error: true,
-    on_record: (record): FileRecord => ({ number: ++number, record: { ok: true, value: record } }),
-    on_skip: faultOfRecord((error) => faults.push({ number: ++number, record: { ok: false, error } })),
+    ...records.options,
+    ...{ bom: true, delimiter, from_line: headerLine, max_record_size: MAX_BODY_BYTES },
   });
-  const source = Readable.from(readable(input));
-  source.on('error', (error) => parser.destroy(error));
+  // The error is that of the write, too.
+  parser.on('error', () => undefined);
   try {
-    for await (const record of source.pipe(parser)) {
-      while (faults[0] !== undefined && faults[0].number < record.number) yield* faults.splice(0, 1);
-      yield record;
+    for await (const chunk of readable(input)) {
+      await new Promise<void>((resolve, reject) => {
+        parser.write(chunk, (error) => (error ? reject(error) : resolve()));
+      });
+      yield* records.take();
     }
-    yield* faults;
+    await new Promise<void>((resolve, reject) => {
+      parser.once('error', reject);
+      parser.end(resolve);
+    });
+  } catch (error) {
+    if (!(error instanceof UnreadableCsv)) throw error;
+    yield* records.take();
+    throw new RunError(`${input.name} ${error.message}`, error.unreadable.hint);
   } finally {
-    source.destroy();
+    parser.destroy();
   }
+  yield* records.end();
 }

@@ -6,11 +6,10 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
-import { jsonValueLines } from '../../../src/text/json-values.ts';
 import { readLines } from '../../../src/text/lines.ts';
 import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
 import { isZip, type RowFormat, rowFormatOf } from '../../../src/wire/rows/row-format.ts';
-import { type FileRecord, ROW_FAULTS, type RowLine } from '../../../src/wire/rows/row-line.ts';
+import { type FileRecord, jsonRowLines, type RowLine } from '../../../src/wire/rows/row-line.ts';
 import { isToolDocument } from '../../../src/wire/rows/tool-files.ts';
 import { ARCHIVE_WITHOUT_ROWS, unreadableBytes, utf16Of } from '../../../src/wire/rows/unreadable-files.ts';
 import { RunError, UsageError } from '../exit.ts';
@@ -86,7 +85,7 @@ async function openToolRows(input: Input, head: string, tools: ToolReading): Pro
       return { ...convertedInput(name, lines), unit: 'line', bytes: input.bytes };
     }
     case 'json':
-      return convertedInput(name, lineRows(readLines(jsonValueLines(chunks), MAX_BODY_BYTES), name, tools));
+      return convertedInput(name, lineRows(jsonRowLines(chunks), name, tools));
     case 'csv':
     case 'tsv':
     case 'parquet':
@@ -95,19 +94,7 @@ async function openToolRows(input: Input, head: string, tools: ToolReading): Pro
 }
 
 function convertedInput(name: string, lines: AsyncIterable<RowLine>): RowInput {
-  return { name, unit: 'row', path: null, bytes: null, lines, chunks: bytesOf(lines) };
-}
-
-const encoder = new TextEncoder();
-
-/** The lines as bytes, each in its place. @throws RunError at one that cannot be read. */
-async function* bytesOf(lines: AsyncIterable<RowLine>): AsyncGenerator<Uint8Array> {
-  let written = 0;
-  for await (const { number, content } of lines) {
-    if (!content.ok) throw new RunError(`number ${number}: ${ROW_FAULTS[content.error]}`);
-    yield encoder.encode(`${'\n'.repeat(Math.max(0, number - written - 1))}${content.value}\n`);
-    written = Math.max(number, written + 1);
-  }
+  return { name, unit: 'row', path: null, bytes: null, lines, chunks: null };
 }
 
 /** The first bytes of a gzip file (RFC 1952). */
@@ -167,7 +154,7 @@ async function linesOf(
     case 'jsonl':
       return mappedLines(readLines(input.chunks, MAX_BODY_BYTES), map);
     case 'json':
-      return mappedLines(readLines(jsonValueLines(input.chunks), MAX_BODY_BYTES), map);
+      return mappedLines(jsonRowLines(input.chunks), map);
     case 'csv':
     case 'tsv':
     case 'parquet':

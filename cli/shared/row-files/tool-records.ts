@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import { inspectSamples } from '../../../lib/inspect-log.ts';
 import { isJsonObject, parsedJson } from '../../../src/json.ts';
+import { contentOfLine } from '../../../src/text/lines.ts';
 import type { FileRecord, RowLine } from '../../../src/wire/rows/row-line.ts';
 import { type BatchResults, RowReader, recordsOfDocument } from '../../../src/wire/rows/tool-files.ts';
 import type { Unreadable } from '../../../src/wire/rows/unreadable-files.ts';
@@ -39,7 +40,9 @@ async function* rowLines(
       tool = reader.tool;
       onTool(tool);
     }
-    if (read === null) yield line;
+    // Written again, 1e999 would be null, and large integers others.
+    const isAsItIs = read === null || (reader.tool === null && line.content.ok && line.content.value !== '');
+    if (isAsItIs) yield line;
     else for (const row of read.value) yield { ...line, content: { ok: true, value: JSON.stringify(row) } };
   }
   if (reader.leftOut > 0) onLeftOut(reader.leftOut);
@@ -87,11 +90,9 @@ export async function* documentRows(
 ): AsyncGenerator<RowLine> {
   const parts: Uint8Array[] = [];
   for await (const chunk of chunks) parts.push(chunk);
-  const document = parsedJson(
-    Buffer.concat(parts)
-      .toString('utf8')
-      .replace(/^\uFEFF/u, ''),
-  );
+  const text = contentOfLine(Buffer.concat(parts), true);
+  if (!text.ok) throw new UsageError(`${name} is not UTF-8`, 'Save it as UTF-8.');
+  const document = parsedJson(text.value);
   if (!isJsonObject(document)) throw new UsageError(`${name} is no complete JSON`, 'Write the file again.');
   const read = recordsOfDocument(document);
   if (read.kind === 'unreadable') throw refused(name, read);

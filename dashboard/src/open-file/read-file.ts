@@ -7,12 +7,12 @@ import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts'
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { Result } from '../../../src/result.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
-import { jsonValueLines } from '../../../src/text/json-values.ts';
-import { type Line, readLines } from '../../../src/text/lines.ts';
+import { readLines } from '../../../src/text/lines.ts';
 import { cellProblems, recordOf } from '../../../src/wire/rows/columns.ts';
 import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
+import { CsvRecords, UnreadableCsv } from '../../../src/wire/rows/csv-records.ts';
 import { isZip, rowFormatOf } from '../../../src/wire/rows/row-format.ts';
-import { faultOfRecord, NO_OBJECT, ROW_FAULTS, recordOfLine } from '../../../src/wire/rows/row-line.ts';
+import { jsonRowLines, NO_OBJECT, ROW_FAULTS, type RowLine, recordOfLine } from '../../../src/wire/rows/row-line.ts';
 import { isToolDocument, RowReader, recordsOfDocument } from '../../../src/wire/rows/tool-files.ts';
 import { type Unreadable, unreadableBytes, utf16Of } from '../../../src/wire/rows/unreadable-files.ts';
 import { countText } from '../display/number-text.ts';
@@ -79,7 +79,7 @@ async function readPlainFile(file: File): Promise<OpenedFile> {
   }
   const text = await inUtf8(file, encoding);
   if (text === null) return NOT_UTF8;
-  if (isToolDocument(head)) return readDocument(await text.text());
+  if (isToolDocument(head)) return readDocument(await text.arrayBuffer());
   switch (format) {
     case 'csv':
     case 'tsv': {
@@ -87,7 +87,7 @@ async function readPlainFile(file: File): Promise<OpenedFile> {
       return 'kind' in cells ? cells : readRows(cells, 'row', CELLS);
     }
     case 'json':
-      return readRows(lineRecords(readLines(jsonValueLines(chunksOf(text)), MAX_BODY_BYTES)), 'row', RECORDS);
+      return readRows(lineRecords(jsonRowLines(chunksOf(text))), 'row', RECORDS);
     case 'jsonl':
       for await (const { content } of readLines(chunksOf(text), MAX_BODY_BYTES)) {
         if (content.ok && readRunLine(content.value).ok) return { kind: 'run' };
@@ -149,7 +149,7 @@ async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
 type Read = { readonly number: number; readonly record: Result<JsonObject, string> };
 type Records = AsyncIterable<Read> | Iterable<Read>;
 
-async function* lineRecords(lines: AsyncIterable<Line>): AsyncGenerator<Read> {
+async function* lineRecords(lines: AsyncIterable<RowLine>): AsyncGenerator<Read> {
   for await (const { number, content } of lines) yield { number, record: recordOfLine(content) };
 }
 
@@ -160,8 +160,10 @@ function numbered(values: readonly unknown[]): readonly Read[] {
   }));
 }
 
-async function readDocument(text: string): Promise<OpenedFile> {
-  const document = parsedJson(text.replace(/^\uFEFF/u, ''));
+async function readDocument(bytes: ArrayBuffer): Promise<OpenedFile> {
+  const text = decoded(bytes, 'utf-8');
+  if (text === null) return NOT_UTF8;
+  const document = parsedJson(text);
   if (!isJsonObject(document)) return refused('is no complete JSON', 'Write the file again.');
   const read = recordsOfDocument(document);
   if (read.kind === 'unreadable') return refused(read.problem, read.hint);
@@ -203,21 +205,21 @@ async function csvRecords(file: Blob, format: 'csv' | 'tsv'): Promise<readonly R
   if (text === null) return NOT_UTF8;
   const { parse } = await import('csv-parse/browser/esm/sync');
   const { delimiter, headerLine } = csvLayout(text.slice(0, HEAD_BYTES));
-  const read: Read[] = [];
-  const add = (record: Read['record']): void => {
-    read.push({ number: read.length + 1, record });
-  };
-  parse(text, {
-    ...{ bom: true, columns: true, skip_empty_lines: true, from_line: headerLine, to: MAX_ROWS + 1 },
-    delimiter: format === 'tsv' ? '\t' : delimiter,
-    skip_records_with_error: true,
-    on_record: (record: unknown) => {
-      add(isJsonObject(record) ? { ok: true, value: record } : { ok: false, error: NO_OBJECT });
-      return null;
-    },
-    on_skip: faultOfRecord((fault) => add({ ok: false, error: ROW_FAULTS[fault] })),
-  });
-  return read;
+  const records = new CsvRecords();
+  try {
+    parse(text, {
+      ...records.options,
+      ...{ bom: true, from_line: headerLine, to: MAX_ROWS + 1 },
+      delimiter: format === 'tsv' ? '\t' : delimiter,
+    });
+  } catch (error) {
+    if (!(error instanceof UnreadableCsv)) throw error;
+    return refused(error.unreadable.problem, error.unreadable.hint);
+  }
+  return records.end().map(({ number, record }) => ({
+    number,
+    record: record.ok ? record : { ok: false, error: ROW_FAULTS[record.error] },
+  }));
 }
 
 /** Reads on after a row that cannot be read. @returns a refusal if no row can, or if the file holds something else. */

@@ -2,10 +2,11 @@
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { MAX_BODY_BYTES } from '../../limits.ts';
 import type { Result } from '../../result.ts';
-import type { Line, LineFault } from '../../text/lines.ts';
+import { jsonValueLines } from '../../text/json-values.ts';
+import { type Line, type LineFault, readLines } from '../../text/lines.ts';
 
 /** Why a row of a file cannot be read; its other rows still can. */
-export type RowFault = LineFault | 'other_fields' | 'open_quote' | 'malformed_record' | 'broken_sample';
+export type RowFault = LineFault | 'other_fields' | 'open_quote' | 'malformed_record' | 'broken_sample' | 'open_array';
 
 /** A line, or a record of CSV, of Parquet or of a log as JSON text; `number` then counts the records. */
 export type RowLine = Omit<Line, 'content'> & { readonly content: Result<string, RowFault> };
@@ -21,6 +22,7 @@ export const ROW_FAULTS: Readonly<Record<RowFault, string>> = {
   open_quote: 'a quote is not closed, so nothing after it can be read',
   malformed_record: 'malformed (a field with commas, quotes or line breaks needs quotes around it)',
   broken_sample: 'the sample cannot be read (inspect log convert --to json may read it)',
+  open_array: 'the array is not closed: the end of the file is missing',
 };
 
 export const NO_OBJECT = 'expected a JSON object';
@@ -48,29 +50,16 @@ function parseJson(text: string): Result<unknown, string> {
   }
 }
 
-/**
- * The `on_skip` of csv-parse: tells each record that it skips, with the reason. Several errors may be in one record,
- * and their messages may quote the file.
- */
-export function faultOfRecord(tell: (fault: RowFault) => void) {
-  let last: unknown = null;
-  return (error: { readonly code: string; readonly lines?: unknown } | undefined): undefined => {
-    const at = error?.lines ?? null;
-    if (at === null || at !== last) tell(csvFault(error?.code));
-    last = at;
-  };
-}
-
-function csvFault(code: string | undefined): RowFault {
-  switch (code) {
-    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
-    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
-      return 'other_fields';
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return 'open_quote';
-    case 'CSV_MAX_RECORD_SIZE':
-      return 'too_long';
-    default:
-      return 'malformed_record';
+/** The values of a JSON array, or those of the file if it is no array. An array that is cut off ends with a fault. */
+export async function* jsonRowLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RowLine> {
+  let number = 0;
+  let isOpen = false;
+  const values = jsonValueLines(chunks, () => {
+    isOpen = true;
+  });
+  for await (const line of readLines(values, MAX_BODY_BYTES)) {
+    number = line.number;
+    yield line;
   }
+  if (isOpen) yield { number: number + 1, bytesRead: 0, content: { ok: false, error: 'open_array' } };
 }

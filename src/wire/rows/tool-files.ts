@@ -81,6 +81,12 @@ function refusalOf(record: JsonObject): Unreadable | BatchResults | null {
       'Make rows of its answers: question, response, sources.',
     );
   }
+  if (hasAll(record, 'Grader Reason', 'Comment')) {
+    return unreadable(
+      'is a table that promptfoo exported, which lacks what its answers cite',
+      'Export JSON: promptfoo export eval EVAL_ID -o results.json.',
+    );
+  }
   if (!isScore(record)) return null;
   return unreadable('holds scores, not answers', 'View the rows that were scored: npx citeward view ROWS.jsonl');
 }

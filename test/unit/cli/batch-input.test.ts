@@ -4,9 +4,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { kindOfFile, prepareBatch, wrapRow } from '../../../cli/commands/batch/input.ts';
+import { errorText, kindOfFile, prepareBatch, wrapRow } from '../../../cli/commands/batch/input.ts';
 import { UsageError } from '../../../cli/shared/exit.ts';
+import { readFlags } from '../../../cli/shared/flags.ts';
 import type { Input } from '../../../cli/shared/input.ts';
+import { MAP_FLAG, openRows } from '../../../cli/shared/row-files/open-rows.ts';
 import { envelope, fileInput, NO_SCORING_FLAGS, piped, ROW } from './batch-fixtures.ts';
 
 let directory: string;
@@ -99,6 +101,17 @@ describe('preparing', () => {
     if (prepared.ok) throw new Error('no errors');
     return prepared.errors.map(({ line, message }) => [line, message]);
   };
+
+  test('each row that cannot be read is refused by its number, as those with a wrong field are', async () => {
+    const rows = [ROW, { ...ROW, note: 'é' }, { ...ROW, response: 5 }].map((row) => JSON.stringify(row));
+    const path = join(directory, 'latin.json');
+    await writeFile(path, Buffer.from(`[${rows.join(',')}]`, 'latin1'));
+    const input = await openRows(readFlags('batch run', [MAP_FLAG], [path]), 'batch run FILE');
+    const prepared = await prepareBatch({ input, endpoint: null, scoring: NO_SCORING_FLAGS, directory });
+    expect(prepared).toMatchObject({ ok: false, error_count: 2 });
+    const texts = prepared.ok ? [] : prepared.errors.map((error) => errorText(error, input.unit));
+    expect(texts).toEqual(['row 2: not UTF-8', expect.stringMatching(/^row 3: response: /)]);
+  });
 
   test('a file of envelopes is used in place', async () => {
     const path = join(directory, 'in.jsonl');

@@ -8,8 +8,11 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RunError, UsageError } from '../../../cli/shared/exit.ts';
 import { readFlags } from '../../../cli/shared/flags.ts';
+import { readColumnMap } from '../../../cli/shared/row-files/columns.ts';
+import { csvRecords } from '../../../cli/shared/row-files/csv.ts';
 import { MAP_FLAG, openRows } from '../../../cli/shared/row-files/open-rows.ts';
 import { readRow } from '../../../cli/shared/rows.ts';
+import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import { jsonValueLines } from '../../../src/text/json-values.ts';
 import { cellProblems, withReadAnswer, withSourceTexts } from '../../../src/wire/rows/columns.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
@@ -33,13 +36,11 @@ async function rowsOf(
   const given = typeof map === 'string' ? map : mapPath;
   const flags = readFlags('score', [MAP_FLAG], map === undefined ? [path] : [path, '--map', given]);
   const input = await openRows(flags, 'score examples/rollouts.jsonl', areAnswers);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of input.chunks) chunks.push(chunk);
-  return Buffer.concat(chunks)
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line): unknown => JSON.parse(line));
+  const rows: unknown[] = [];
+  for await (const { content } of input.lines) {
+    rows.push(content.ok ? JSON.parse(content.value) : { fault: content.error });
+  }
+  return rows;
 }
 
 const ROWS = [
@@ -386,12 +387,82 @@ describe('a file that cannot be read on', () => {
     ['little.csv', Buffer.from('question,response', 'utf16le'), 'is UTF-16 without a byte order mark'],
     ['utf32.csv', Buffer.from('fffe0000610000002c000000', 'hex'), 'is UTF-32'],
     ['columns.json', '{"response":{"0":"a"}}', 'is a table by columns, not rows'],
-    ['short.csv', 'a,b\n1,2\n3', 'number 2: another number of fields than the header'],
-    ['open.csv', 'a,b\n1,"2', 'number 1: a quote is not closed'],
+    ['header.csv', 'a"x,b\n1,2\n', 'header.csv has a malformed header'],
+    ['long.csv', `a,b\n1,2\n3,${'x'.repeat(MAX_BODY_BYTES + 1)}\n5,6\n`, 'long.csv row 2 is longer than'],
     ['cut.parquet', 'PAR1 and no more', 'not readable as Parquet'],
   ])('%s', async (name, content, problem) => {
     const failed = rowsOf(name, content);
-    await expect(failed).rejects.toThrow(/^(?:short|open|cut)/.test(name) ? RunError : UsageError);
+    await expect(failed).rejects.toThrow(/^(?:header|long|cut)/.test(name) ? RunError : UsageError);
     await expect(failed).rejects.toThrow(problem);
   });
+});
+
+const READ_TOOLS = { onTool: () => undefined, onLeftOut: () => undefined };
+
+async function* madeOf(...parts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield Buffer.from(part);
+}
+
+describe('one bad row', () => {
+  test('a row that is too long ends the file, and is no small count of rows', async () => {
+    const csv = `question,response\nq,a\nq,${'x'.repeat(MAX_BODY_BYTES + 2 ** 20)}\n${'q,a\n'.repeat(5000)}`;
+    const path = join(directory, 'huge.csv');
+    await writeFile(path, csv);
+    const input = await openRows(readFlags('verify', [MAP_FLAG], [path]), 'verify FILE', true);
+    const numbers: number[] = [];
+    const reading = (async () => {
+      for await (const { number } of input.lines) numbers.push(number);
+    })();
+    await expect(reading).rejects.toThrow(`${path} row 2 is longer than ${MAX_BODY_BYTES} bytes`);
+    expect(numbers).toEqual([1]);
+  });
+
+  test('the bad rows of a chunk are told before the next chunk is read', async () => {
+    let isRead = false;
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      yield* madeOf('question,response\n', 'q\n'.repeat(10));
+      isRead = true;
+      yield* madeOf('q\n');
+    }
+    const input = { name: 'x.csv', unit: 'line', path: null, bytes: null, chunks: chunks() } as const;
+    const bad: number[] = [];
+    for await (const { number, record } of csvRecords(input, { delimiter: ',', headerLine: 1 })) {
+      expect(record).toEqual({ ok: false, error: 'other_fields' });
+      bad.push(number);
+      if (bad.length === 5) break;
+    }
+    expect([bad, isRead]).toEqual([[1, 2, 3, 4, 5], false]);
+  });
+
+  test('lines of rows stay as they are where files of tools are read, too', async () => {
+    const lines = [
+      '{"response":"a","num_turns":1e999}',
+      '{"response":"a","num_turns":-0}',
+      '{"response":"a","seed":12345678901234567890}',
+    ];
+    for (const [name, text] of [
+      ['plain.jsonl', lines.join('\n')],
+      ['plain.json', `[${lines.join(',')}]`],
+    ] as const) {
+      const path = join(directory, name);
+      await writeFile(path, text);
+      const input = await openRows(readFlags('view', [MAP_FLAG], [path]), 'view FILE', true, READ_TOOLS);
+      const read: unknown[] = [];
+      for await (const { content } of input.lines) read.push(content.ok ? content.value : content.error);
+      expect(read).toEqual(lines);
+    }
+  });
+});
+
+test('--map reads a file whose name has an equals sign', async () => {
+  const path = join(directory, 'a=b.json');
+  const here = process.cwd();
+  await writeFile(path, '{"question":"x"}');
+  process.chdir(directory);
+  try {
+    expect(await readColumnMap('a=b.json')).toEqual(new Map([['question', ['x']]]));
+    await expect(readColumnMap('question=prompt')).rejects.toThrow('--map: question=prompt is no file, tool or JSON');
+  } finally {
+    process.chdir(here);
+  }
 });

@@ -186,6 +186,11 @@ describe('both readers', () => {
       JSON.stringify({ version: 3, results: { results: [ANSWERED] } }),
       read('promptfoo results', [OF_RESULT]),
     ],
+    [
+      'promptfoo.csv',
+      'context,question,[openai:x] p,Status,Score,Named Scores,Grader Reason,Comment\nc,q,a [1],PASS,1,{},,\n',
+      { refused: 'is a table that promptfoo exported' },
+    ],
     ['promptfoo-empty.json', '{"evalId":"e","results":[]}', { refused: 'without samples or results' }],
     [
       'promptfoo-null.json',
@@ -259,6 +264,52 @@ describe('both readers', () => {
       'quotes.csv',
       'question,response\nq"x,b"x\nq,a\n',
       read(null, [{ question: 'q', response: 'a' }], 0, [[1, expect.stringContaining('malformed')]]),
+    ],
+    // One bad record is one, over however many lines; an open quote in it hides the rest.
+    [
+      'quotes-2.csv',
+      'question,response,sources\nq"x,"b\nc",z,w\nq"1,a,\nq"2,a,\nq,a,\n',
+      read(
+        null,
+        [{ question: 'q', response: 'a' }],
+        0,
+        [1, 2, 3].map((at): Bad => [at, expect.stringContaining('malformed')]),
+      ),
+    ],
+    [
+      'quotes-3.csv',
+      'question,response\nq,a\nq"x,"b\nq,c\n',
+      read(null, [{ question: 'q', response: 'a' }], 0, [[2, expect.stringContaining('a quote is not closed')]]),
+    ],
+    [
+      'one-column.csv',
+      'response\na"\nb"c"\na\n',
+      read(null, [{ response: 'a' }], 0, [
+        [1, expect.stringContaining('malformed')],
+        [2, expect.stringContaining('malformed')],
+      ]),
+    ],
+    ['header.csv', 'ques"tion,response\nq,a\nq,b\n', { refused: 'has a malformed header' }],
+    // What is cut off is said.
+    [
+      'cut.json',
+      '[{"question":"q","response":"a"},{"question":"q","response":"b"}\n',
+      read(
+        null,
+        ['a', 'b'].map((response) => ({ question: 'q', response })),
+        0,
+        [[3, expect.stringContaining('the array is not closed')]],
+      ),
+    ],
+    [
+      'cut-value.json',
+      '[{"question":"q","response":"a"},{"question":"q"',
+      read(null, [{ question: 'q', response: 'a' }], 0, [[2, expect.stringContaining('this is not JSON')]]),
+    ],
+    [
+      'latin.json',
+      new Uint8Array(Buffer.from(JSON.stringify({ evalId: 'é', results: { results: [ANSWERED] } }), 'latin1')),
+      { refused: 'is not UTF-8' },
     ],
     ['notes.txt', 'no rows\nat all\n', { refused: 'this is not JSON' }],
     ['any.txt', 'question,response\nq,a\n', read(null, [{ question: 'q', response: 'a' }])],
