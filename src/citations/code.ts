@@ -126,7 +126,8 @@ export class CodeMask {
       this.spans.push({ start: this.#at, end: this.#at });
       return this.#hide(text, at, HIDDEN_LINE);
     }
-    const closes = line?.closes === true && line.mark === this.#fence.mark && line.length >= this.#fence.length;
+    const { mark, length, isQuoted: quoted } = this.#fence;
+    const closes = line?.closes === true && line.mark === mark && line.length >= length && line.isQuoted === quoted;
     const step = this.#hide(text, at, HIDDEN_LINE);
     if (closes) this.#fence = null;
     return step;

@@ -33,7 +33,8 @@ export function contradictingClaims(claims: readonly Claim[]): Claim[] {
 }
 
 /** The first word that claims which contradict each other share: no negation. */
-function firstWord(text: string): string {
+function firstWord(written: string): string {
+  const text = withoutElisions(written);
   WORD.lastIndex = 0;
   const first = WORD.exec(text)?.[0].toLowerCase() ?? '';
   return LEFT_OUT.has(first) || NEGATIONS.has(first) ? (WORD.exec(text)?.[0].toLowerCase() ?? '') : first;
@@ -48,18 +49,18 @@ const MIN_WORDS = 3;
 const NEGATIONS: ReadonlySet<string> = new Set(
   (
     'not no never nicht kein keine keinen keinem keiner keines nie niemals pas jamais aucun aucune nunca jamás ningún ' +
-    'ninguna non mai nessun nessuna não nenhum nenhuma niet geen nooit inte ikke не нет nie'
+    'ninguna non nessun nessuna não nenhum nenhuma niet geen nooit inte ikke не нет nie'
   ).split(' '),
 );
 /** Words behind a negation that make it none: "not only … but". */
 const SOFTENING: ReadonlySet<string> = new Set(
-  'only just merely simply least nur bloß allein seulement solo sólo solamente soltanto só somente apenas alleen только'.split(
+  'only just merely simply least fewer nur bloß allein seulement solo sólo solamente soltanto só somente apenas alleen только'.split(
     ' ',
   ),
 );
-/** Words that a negation brings, or takes the place of: "does not", "n'est pas", "ein" of "kein". */
+/** Words that a negation brings, or takes the place of: "does not", "ne", "ein" of "kein". In capitals they are names. */
 const LEFT_OUT: ReadonlySet<string> = new Set(
-  'do does did n ne a an any ein eine einen einem einer eines un une des du de d una uno um uma een'.split(' '),
+  'do does did ne a an any ein eine einen einem einer eines un une des du de una uno um uma een'.split(' '),
 );
 const ALLOWS_BOTH: ReadonlySet<string> = new Set(
   (
@@ -78,11 +79,8 @@ const COMMON_WORD = /^(?:\p{Ll}|\p{Lo}){2}/u;
  * @param said what earlier claims say, by their words without it; the claim's are added.
  */
 function contradicts(text: string, said: Map<string, string>): boolean {
-  const written =
-    text
-      .replace(/n['’]t\b/g, ' not')
-      .replace(/\bcannot\b/g, 'can not')
-      .match(WORD) ?? [];
+  if (QUESTION.test(text)) return false;
+  const written = withoutElisions(text).match(WORD) ?? [];
   const words = written.map((word) => (NUMBER.test(word) ? numberOf(word) : word.toLowerCase()));
   const others = written.filter((word) => !NUMBER.test(word));
   if (others.length < MIN_WORDS || others.filter((word) => COMMON_WORD.test(word)).length < 2) return false;
@@ -94,8 +92,10 @@ function contradicts(text: string, said: Map<string, string>): boolean {
     else if (!areEqual(earlier, what)) isOther = true;
   };
   const isDenial = words.map((word, n) => NEGATIONS.has(word) && !SOFTENING.has(words[n + 1] ?? ''));
-  const affirmed = words.filter((word, n) => !isDenial[n] && !LEFT_OUT.has(word));
-  say(affirmed.map(stem).join(' '), isDenial.includes(true) ? 'denied' : 'affirmed');
+  const affirmed = words.filter((word, n) => !isDenial[n] && !(LEFT_OUT.has(word) && isSmall(written[n] ?? '', n)));
+  // What was may be no more: "did not pay" and "pays".
+  const isPast = words.includes('did') || affirmed.some((word) => word.length > 3 && word.endsWith('ed'));
+  say(`${isPast ? '<' : ''}${affirmed.map(stem).join(' ')}`, isDenial.includes(true) ? 'denied' : 'affirmed');
   const places = words.flatMap((word, n) => (NUMBER.test(word) ? [n] : []));
   if (places.length > MAX_NUMBERS) return isOther;
   for (const place of places) {
@@ -103,6 +103,24 @@ function contradicts(text: string, said: Map<string, string>): boolean {
     say(words.with(place, '#').join(' '), written[place] ?? '');
   }
   return isOther;
+}
+
+/** A question, also with its mark behind its citation. */
+const QUESTION = /\?|^\s*(?:do|does|did)\s/i;
+
+/** A text with "not" in full, without the "n'" and "d'" of French, and with words such as "non-members" in one. */
+function withoutElisions(text: string): string {
+  return text
+    .replace(/n['’]t\b/g, ' not')
+    .replace(/\bcannot\b/g, 'can not')
+    .replace(/\b[dn]['’]/gi, '')
+    .replace(/\bnon[-‐]/gi, 'non');
+}
+
+/** Whether a word has no capitals, but for the first letter of a claim. */
+function isSmall(word: string, place: number): boolean {
+  const rest = place === 0 ? word.slice(1) : word;
+  return rest === rest.toLowerCase();
 }
 
 /** "flow" of "flows" and "flowed". */

@@ -42,8 +42,8 @@ export function evidenceOfClaims(sources: SourceSet, claims: readonly Claim[]): 
 export type IsAsked = ((text: string) => boolean) | null;
 
 /**
- * Reports the findings that follow from the words of a claim and its evidence. What sources without a text lack is one
- * finding, `source_empty`.
+ * Reports the findings that follow from the words of a claim and its evidence. What sources without text and title lack
+ * is one finding: the first number that they cannot support, or else the first name.
  * @param sources the set that the claim was parsed with.
  */
 export function reportEvidence(
@@ -53,15 +53,19 @@ export function reportEvidence(
   isAsked: IsAsked,
   findings: FindingSink,
 ): void {
-  const hasText = evidence.sources.some(({ source }) => !isBlank(sources.list[source]?.text ?? ''));
+  const isEmpty = evidence.sources.every(({ source }) => {
+    const { text = '', title = '' } = sources.list[source] ?? {};
+    return isBlank(text) && isBlank(title);
+  });
+  const { missing_numbers: numbers, missing_names: names } = evidence;
   if (evidence.verbatim.length > 0) {
     findings.add({ reason: 'claim_verbatim', in: 'response', span: claim.span, claim: claim.index });
   }
-  for (const { start, end } of hasText ? evidence.missing_numbers : []) {
+  for (const { start, end } of isEmpty ? numbers.slice(0, 1) : numbers) {
     const span = spanInClaim(claim, start, end);
     findings.add({ reason: 'number_not_in_source', in: 'response', span, claim: claim.index });
   }
-  for (const { start, end } of hasText ? evidence.missing_names : []) {
+  for (const { start, end } of isEmpty ? names.slice(0, numbers.length > 0 ? 0 : 1) : names) {
     const span = spanInClaim(claim, start, end);
     findings.add({ reason: 'name_not_in_source', in: 'response', span, claim: claim.index });
   }

@@ -110,7 +110,7 @@ function readRuns(text: string, body: Span, marks: readonly Mark[]): Run[] {
       const next = marks[n];
       if (next === undefined) break;
       const isJoined = onlySeparators(text, end, next.span.start);
-      const areLabels = !isJoined && joinsMarkers(text, first.span.start, end, next.span.start) && isLabel(text, last);
+      const areLabels = !isJoined && joinsMarkers(text, end, next.span.start) && isLabel(text, last);
       if (!isJoined && !(areLabels && isLabel(text, next))) break;
       last = next;
       group.push(next);
@@ -132,7 +132,7 @@ function readRuns(text: string, body: Span, marks: readonly Mark[]): Run[] {
 /** Adds labels to the run before them, or begins a run. */
 function addLabels(text: string, runs: Run[], labels: readonly Mark[], span: Span): void {
   const last = runs.at(-1);
-  const isJoined = last?.endsInProse === false && joinsMarkers(text, last.span.start, last.span.end, span.start);
+  const isJoined = last?.endsInProse === false && joinsMarkers(text, last.span.end, span.start);
   if (last !== undefined && (isJoined || onlySeparators(text, last.span.end, span.start))) {
     for (const label of labels) last.marks.push(label);
     last.span = { start: last.span.start, end: span.end };

@@ -20,11 +20,11 @@ import type { Claim, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
 import {
   isDash,
+  isInterval,
   isJoiningWord,
   isPlace,
-  lastJoint,
+  lettersOf,
   mayBeginJoiningWord,
-  wordBefore,
   writtenIds,
 } from './written-ids.ts';
 
@@ -44,7 +44,7 @@ export function readMarkerClaims(
 ): ReadClaims {
   const references = withoutReferences(withoutCode(text, content).text, content, (id) => sources.byId.has(id));
   const { text: plain } = references;
-  const runs = readRuns(text, plain, content, grammar, sources);
+  const runs = readRuns(plain, content, grammar, sources);
   // "opened in 1937 [3]. It" and "opened in 1937.[3] It" split alike.
   const marked = runs.map(({ span }) => span);
   const sentences = splitSentences(withBlanks(plain, marked), content.start, content.end);
@@ -97,13 +97,12 @@ function claimOf(text: string, index: number, span: Span, run: Run, ids: Claim['
 }
 
 /** Finds the markers and joins those with only white space, separators, one dash or a joining word between them. */
-function readRuns(written: string, text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
+function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
   const runs: Run[] = [];
   const rule = idRuleOf(grammar, sources);
   let ids: IdsSpan[] = [];
   let empty: Span[] = [];
   let span: Span | null = null;
-  let joint = '';
   let at = text.indexOf(grammar.open, content.start);
   while (at !== -1 && at < content.end) {
     const from = at + grammar.open.length;
@@ -116,16 +115,13 @@ function readRuns(written: string, text: string, content: Span, grammar: MarkerG
     const after = inside.end + grammar.close.length;
     const end = linkEnd(text, text[at - 1] === '[' && at > content.start, after, content.end, true);
     const isRangeEnd = span !== null && at === span.end + 1 && isDash(text.charCodeAt(span.end));
-    const passed = { ...NOTHING_PASSED, joint };
-    const continues = span !== null && nextMarker(text, span.end, content.end, grammar.open, true, passed) === at;
+    const continues = span !== null && nextMarker(text, span.end, content.end, grammar.open, true) === at;
     if (span !== null && (isRangeEnd || continues)) {
-      joint = lastJoint(text.slice(span.end, at), joint);
       span = { start: span.start, end };
       ids.push({ ...inside, isRangeEnd });
     } else {
       if (span !== null) runs.push({ span, ids, empty });
       span = { start: at, end };
-      joint = wordBefore(written, at);
       ids = [inside];
       empty = [];
     }
@@ -146,20 +142,19 @@ const MAX_LINK_CHARS = 1024;
 export function linkEnd(text: string, isInBracket: boolean, after: number, end: number, complete: boolean): number {
   if (!isInBracket) return after;
   const limit = Math.min(end, after + MAX_LINK_CHARS);
+  let open = 0;
   for (let i = after; i < limit; i++) {
     const unit = text[i];
-    if (i < after + 2 ? unit !== ']('[i - after] : unit === '(' || isSpace(text.charCodeAt(i))) return after;
-    if (unit === ')') return i + 1;
+    if (i < after + 2 ? unit !== ']('[i - after] : isSpace(text.charCodeAt(i))) return after;
+    if (unit === '(' && ++open > 2) return after;
+    if (unit === ')' && --open === 0) return i + 1;
   }
   return complete || limit === after + MAX_LINK_CHARS ? after : UNDECIDED;
 }
 
-/**
- * The separators of a run that are read: whether there are any, and whether one is a comma or its like. `joint`: the last
- * joining word behind a comma, or the word before the run.
- */
-type Passed = { readonly isSpaced: boolean; readonly isParted: boolean; readonly joint: string };
-const NOTHING_PASSED: Passed = { isSpaced: false, isParted: false, joint: '' };
+/** The separators of a run that are read: whether there are any, and whether one is a comma or its like. */
+type Passed = { readonly isSpaced: boolean; readonly isParted: boolean };
+const NOTHING_PASSED: Passed = { isSpaced: false, isParted: false };
 
 /**
  * Where the opening mark of the marker is that continues a run: behind separators and at most one joining word.
@@ -187,7 +182,7 @@ export function nextMarker(
   }
   const word = text.slice(next, wordEnd);
   if (wordEnd >= end && !complete) return mayBeginJoiningWord(word) ? UNDECIDED : NO_MARKER;
-  if (!isJoiningWord(word, isParted ? passed.joint : null)) return NO_MARKER;
+  if (!isJoiningWord(word, isParted)) return NO_MARKER;
   let opening = wordEnd;
   while (opening < end && isSpace(text.charCodeAt(opening)) && text.charCodeAt(opening) !== LINE_FEED) opening++;
   // Words of scripts with spaces have some on both sides.
@@ -196,13 +191,12 @@ export function nextMarker(
   return openingAt(text, opening, end, open, complete);
 }
 
-/** Whether exactly one joining word, and what may separate markers, is between two of them. @param run begins the run. */
-export function joinsMarkers(text: string, run: number, start: number, end: number): boolean {
+/** Whether exactly one joining word, and what may separate markers, is between two of them. */
+export function joinsMarkers(text: string, start: number, end: number): boolean {
   if (end - start > MAX_JOINT_CHARS) return false;
   const between = text.slice(start, end);
   const opening = '[';
-  const passed = { ...NOTHING_PASSED, joint: wordBefore(text, run) };
-  return nextMarker(between + opening, 0, between.length + 1, opening, true, passed) === between.length;
+  return nextMarker(between + opening, 0, between.length + 1, opening, true) === between.length;
 }
 
 /** Longest text between two marks with a joining word, in UTF-16 code units. */
@@ -214,12 +208,12 @@ const FIRST_UNSPACED = 0x3040;
 
 /** `at` if an opening mark is there; `UNDECIDED` if more text may make one. */
 function openingAt(text: string, at: number, end: number, open: string, complete: boolean): number {
-  if (at < end && text.startsWith(open, at)) {
-    if (open !== '[') return at;
-    // The inner one of `[[2]](https://…)`.
-    if (at + 1 >= end) return complete ? at : UNDECIDED;
-    return text[at + 1] === '[' ? at + 1 : at;
+  // The inner one of `[[2]](https://…)`.
+  if (at < end && text[at] === '[' && open.startsWith('[')) {
+    if (at + 1 < end && text.startsWith(open, at + 1)) return at + 1;
+    if (!complete && mayBegin(text, at + 1, open)) return UNDECIDED;
   }
+  if (at < end && text.startsWith(open, at)) return at;
   return !complete && (at >= end || mayBegin(text, at, open)) ? UNDECIDED : NO_MARKER;
 }
 
@@ -274,7 +268,7 @@ function mayBegin(text: string, at: number, mark: string): boolean {
 /** Whether marks of other uses are a marker here: no link follows, and each id is what the grammar asks for. */
 export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
   if (rule === null) return true;
-  if (text.charCodeAt(inside.end + 1) === 0x28 || isUnitInterval(text, inside, rule)) return false;
+  if (text.charCodeAt(inside.end + 1) === 0x28 || (!rule.hasZero && isInterval(text, inside))) return false;
   let ids = 0;
   let numbers = 0;
   let start = inside.start;
@@ -289,12 +283,6 @@ export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
     if (rule.isNumber(text, id)) numbers++;
   }
   return ids > numbers || (ids === 0 && rule.mayBeEmpty);
-}
-
-/** `[0, 1]`: an interval, if no source has the id 0. */
-function isUnitInterval(text: string, inside: Span, rule: NonNullable<IdRule>): boolean {
-  if (inside.end - inside.start > MAX_NUMBER_CHARS) return false;
-  return /^0\s*,\s*(?:1|10|100|255)$/.test(text.slice(inside.start, inside.end)) && !rule.hasZero;
 }
 
 /** What a grammar asks of the words between its marks; `null` = the marks alone make a marker. */
@@ -315,7 +303,7 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
   if (when === 'always') return null;
   const isLikeSources = idRecogniser(sources);
   const mayBeAnyWord = when === 'known_or_digit';
-  let forms: Set<number> | null = null;
+  let forms: Set<number | string> | null = null;
   const isIdAt = (text: string, id: Span): boolean => {
     if (mayBeAnyWord && isWordWithDigit(text, id)) return true;
     const word = text.slice(id.start, id.end);
@@ -334,13 +322,20 @@ export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
     isPlace: (text, word) => isPlace(text, word, sources),
     isNumber(text, id) {
       const form = formOfNumber(text, id);
-      if (form === -1) return isNoId(text.slice(id.start, id.end), sources);
+      const word = text.slice(id.start, id.end);
+      if (form === -1 && !isNoId(word, sources)) return false;
       if (forms === null) {
         forms = new Set();
-        for (const key of sources.byId.keys()) forms.add(formOfNumber(key, { start: 0, end: key.length }));
+        for (const key of sources.byId.keys()) {
+          const number = formOfNumber(key, { start: 0, end: key.length });
+          forms.add(number === -1 && key.length <= MAX_NUMBER_CHARS ? lettersOf(key) : number);
+        }
       }
-      // `1/2` joins two ids of sources.
-      return !forms.has(form) && !writtenIds(text, id, sources).some(({ id }) => citedSource(sources, id) !== null);
+      // `sec.9` is an id beside `sec.1`, and `1/2` joins two ids of sources.
+      return (
+        !forms.has(form === -1 ? lettersOf(word) : form) &&
+        !writtenIds(text, id, sources).some(({ id }) => citedSource(sources, id) !== null)
+      );
     },
   };
 }
@@ -359,7 +354,7 @@ const NUMBERS = [
 ];
 /** A class of characters, an equation, an ion, and `Fig.1`. */
 const NO_ID =
-  /^(?:a-z|0-9|_)+$|^[a-z]\w*[=<>≤≥≈](?!.*:\/\/)|^[A-Z][A-Za-z\d]*[+−⁺⁻]$|^(?:figs?|table|eqs?|sec|ch|pp?)\.\d+$/i;
+  /^(?:a-z|0-9|_)+$|^(?!(?:id|source|ref|doc|document|cite|citation|web|snippet)=)[a-z]\w*[=<>≤≥≈](?!.*:\/\/)|^[A-Z][A-Za-z\d]*[+−⁺⁻]$|^(?:figs?|table|eqs?|sec|ch|pp?)\.\d+$/i;
 const MAX_NUMBER_CHARS = 16;
 
 function isNoId(word: string, sources: SourceSet): boolean {

@@ -10,6 +10,7 @@ import { encloses, isOpeningBracket, urlEnd } from './links.ts';
 import { isSourcesHeading } from './source-headings.ts';
 import type { Claim, SourceSet } from './types.ts';
 import { citedSource } from './url-ids.ts';
+import { isInterval } from './written-ids.ts';
 
 /** `indexOf` found nothing. */
 const NONE = -1;
@@ -94,9 +95,9 @@ export function idsInProse(
         const span = { start: from, end: trimmedEnd(text, from, to) };
         if (letters > 0) {
           if (isId(text.slice(span.start, span.end))) found.push(span);
-        } else if (sources.byId.has(text.slice(from, to)) && isMarkedOrNamed(text, span)) {
+        } else if (sources.byId.has(text.slice(from, to)) && isMarkedOrNamed(text, span, sources)) {
           const plain = plainAt(from);
-          if (plain !== null && isMarkedOrNamed(plain, span)) found.push(span);
+          if (plain !== null && isMarkedOrNamed(plain, span, sources)) found.push(span);
         }
       } else if (mark === undefined && superscriptDigit(code) !== null) {
         const from = at;
@@ -117,21 +118,22 @@ export function idsInProse(
 /** A word for a source before its number. It has at most 14 UTF-16 code units with what is around it. */
 const NAMED = /\b(?:source|doc|document|snippet|citation|reference)s? #?$/i;
 
-function isMarkedOrNamed(text: string, span: Span): boolean {
-  return isMarked(text, span) || NAMED.test(text.slice(Math.max(0, span.start - 14), span.start));
+function isMarkedOrNamed(text: string, span: Span, sources: SourceSet): boolean {
+  return isMarked(text, span, sources) || NAMED.test(text.slice(Math.max(0, span.start - 14), span.start));
 }
 
 /** Longest list of numbers between marks, in UTF-16 code units. */
 const MAX_LIST_CHARS = 64;
 
 /** Whether a number stands alone or in a list between the marks of a citation: `[1]`, `[^1]`, `[1, 2]`, `【1†L2】`. */
-function isMarked(text: string, { start, end }: Span): boolean {
+function isMarked(text: string, { start, end }: Span, { byId }: SourceSet): boolean {
   let from = start;
   while (start - from < MAX_LIST_CHARS && isListPart(text, from - 1)) from--;
   const open = text.charCodeAt(text.charAt(from - 1) === '^' ? from - 2 : from - 1);
   let to = end;
   while (to - end < MAX_LIST_CHARS && isListPart(text, to)) to++;
   const close = text.charCodeAt(to);
+  if (!byId.has('0') && isInterval(text, { start: from, end: to })) return false;
   return isOpeningBracket(open) && (encloses(open, close) || close === DAGGER);
 }
 

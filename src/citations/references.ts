@@ -15,17 +15,8 @@ import { hasContent } from '../text/characters.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { blanked } from './code.ts';
 import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } from './links.ts';
-import { beginsHeading, COUNTED, isSourcesHeading, MAX_HEADING_CHARS, NOTES, TAG } from './source-headings.ts';
-import {
-  FRAMES,
-  isClosingRemark,
-  isPlainTitle,
-  isSentence,
-  LEAD,
-  MAX_TITLE_CHARS,
-  titleBeforeId,
-  titleOf,
-} from './source-titles.ts';
+import { beginsHeading, COUNTED, isSourcesHeading, MAX_HEADING_CHARS, TAG } from './source-headings.ts';
+import { FRAMES, isClosingRemark, isPlainTitle, isSentence, LEAD, MAX_TITLE_CHARS, titleOf } from './source-titles.ts';
 
 /** A line below or above a heading, or between the rows of a frame. */
 const RULE = /^[\s|+:=_*\-\u2014\u2500-\u257f]{3,}$/;
@@ -40,10 +31,6 @@ type List = {
   readonly hasHeading: boolean;
   /** Whether all of it looks more like text: it needs plain titles and other text in the answer. */
   readonly isDoubtful: boolean;
-  /** Whether it has ids behind titles: it needs other text, too. */
-  hasTitlesFirst: boolean;
-  /** Whether its heading may be that of notes on the text, which are sentences. */
-  readonly isOfNotes: boolean;
   /** The lines so far, as they are if this is no list. */
   readonly lines: string[];
   readonly definitions: Span[];
@@ -122,12 +109,7 @@ export class ReferenceMask {
 
   /** Ends a list before `end`: returns what replaces it, or `null` if it is none. */
   #end(list: List, end: number): string | null {
-    if (
-      !list.hasEntry ||
-      list.pending?.needsUrl === true ||
-      ((list.isDoubtful || list.hasTitlesFirst) && !this.#hasText)
-    )
-      return null;
+    if (!list.hasEntry || list.pending?.needsUrl === true || (list.isDoubtful && !this.#hasText)) return null;
     this.#list = null;
     this.spans.push({ start: list.start, end });
     for (const [id, url] of list.urls) this.#define(id, url);
@@ -167,7 +149,7 @@ export class ReferenceMask {
     }
     if (isSourcesHeading(line)) {
       const released = this.#release();
-      this.#list = newList(start, true, isRow(line) || COUNTED.test(line), NOTES.test(line));
+      this.#list = newList(start, true, isRow(line) || COUNTED.test(line));
       return released + this.#keep(line);
     }
     const span = { start, end: start + line.trimEnd().length };
@@ -243,7 +225,7 @@ export class ReferenceMask {
       return true;
     }
     if (!list.hasHeading || list.pending?.needsUrl === true) return false;
-    const title = this.#titleIn(line) ?? this.#titleBefore(list, line);
+    const title = this.#titleIn(line);
     if (title !== null) {
       if (list.titles.has(title)) return false;
       list.titles.add(title);
@@ -274,26 +256,12 @@ export class ReferenceMask {
     return isTitle && !isOpeningBracket(title.charCodeAt(0)) ? found.id.toLowerCase() : null;
   }
 
-  /** The id behind a title. Such a list needs other text in the answer; under `Notes` there are sentences. */
-  #titleBefore(list: List, line: string): string | null {
-    const found = list.isOfNotes ? null : titleBeforeId(line);
-    const number = entryNumber(line);
-    if (number !== null && !this.#isSource(number)) return null;
-    if (found === null || !this.#isDefinable(found.id) || !isPlainTitle(found.title)) return null;
-    list.hasTitlesFirst = true;
-    return found.id.toLowerCase();
-  }
-
   /** The ids and addresses of `Sources: [1] title; [2] title`; `null` if the line is none. */
   #entriesAfterHeading(line: string): ReadonlyMap<string, string | null> | null {
     const colon = line.search(/[:：]/);
     if (colon === -1 || colon > MAX_HEADING_CHARS || !isSourcesHeading(line.slice(0, colon))) return null;
     const rest = line.slice(colon + 1).replace(/^[\s*_]+/, '');
     const entries = new Map<string, string | null>();
-    const only = NOTES.test(line.slice(0, colon)) ? null : titleBeforeId(rest);
-    if (only !== null && this.#isDefinable(only.id) && isPlainTitle(only.title)) {
-      return entries.set(only.id.toLowerCase(), firstUrl(only.title));
-    }
     if (!isOpeningBracket(rest.charCodeAt(0))) return null;
     for (const entry of rest.split(/(?=[[【［])/)) {
       const found = bracketedId(entry);
@@ -334,13 +302,11 @@ function mayMatter(line: string, isAfterBlank: boolean): boolean {
   return beginsHeading(line) || (colon !== -1 && colon <= MAX_HEADING_CHARS && isSourcesHeading(line.slice(0, colon)));
 }
 
-function newList(start: number, hasHeading: boolean, isDoubtful: boolean, isOfNotes = false): List {
+function newList(start: number, hasHeading: boolean, isDoubtful: boolean): List {
   return {
     start,
     hasHeading,
     isDoubtful,
-    isOfNotes,
-    hasTitlesFirst: false,
     lines: [],
     definitions: [],
     urls: new Map(),

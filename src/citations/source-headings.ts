@@ -26,8 +26,6 @@ const HEADINGS: ReadonlySet<string> = new Set(
 );
 /** Longest heading, in UTF-16 code units. */
 export const MAX_HEADING_CHARS = 64;
-/** Headings under which there may be sentences. */
-export const NOTES = /note|reading|also|link|belege/i;
 /** A heading with a count: `Sources (2)`. */
 export const COUNTED = /\(\d{1,3}\)/;
 /** A tag of HTML. */

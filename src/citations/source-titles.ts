@@ -1,5 +1,5 @@
 /** Tells the titles in a list of sources from sentences, which state something. */
-import { hasContent, isAsciiDigit } from '../text/characters.ts';
+import { isAsciiDigit } from '../text/characters.ts';
 import { bracketedId, firstUrl } from './links.ts';
 import { TAG } from './source-headings.ts';
 
@@ -18,14 +18,21 @@ const MAX_PLAIN_CHARS = 512;
 const QUOTATIONS = /["“„«「『《〈][^"”“»」』》〉]*["”“»」』》〉]/g;
 /** The end of a sentence with more text behind it; not `J.` and `U.S.` */
 const SENTENCE = /[a-z\d]{2}[.!?]["”)]?\s+\S|[。！？]\s*\S/;
-/** A subject before a verb that begins a sentence, or a common verb in it. Titles write `Is` in capitals. */
+/**
+ * A subject before a verb that begins a sentence, or a common verb in it. Titles write `Is` in capitals. "war", "son" and
+ * "era" are words of English titles, too, unless an article of another language is before them.
+ */
 const STATED =
-  /^(?:It|They|He|She|There|This|These|Es|Sie|Er|Il|Elle|Ils) [a-zäöüßàéè]|\s(?:is|are|was|were|has|have|had|can|does|did|ist|sind|war|waren|hat|haben|wird|wurden?|est|sont|était|son|era|eran|fue|fueron|tiene|è|sono|é|são|foi|zijn|heeft)(?=\s)/;
+  /^(?:It|They|He|She|There|This|These|Es|Sie|Er|Il|Elle|Ils) [a-zäöüßàéè]|\s(?:is|are|was|were|has|have|had|can|does|did|ist|sind|waren|haben|wird|wurden?|est|sont|était|eran|fue|fueron|tiene|è|sono|é|são|foi|zijn|heeft)(?=\s)|^(?:D(?:er|ie|as)|Eine?|El|L[ao]s?|Il|I|Le|Os|As) .*\s(?:war|hat|son|era)\s/;
+/** `Love is Blind` states nothing. */
+const NAME_WITH_VERB = /^\p{Lu}\S* (?:is|are) \p{Lu}\S*$/u;
+/** A verb or an adjective of a Chinese or Japanese sentence. */
+const STATED_IN_CHARACTERS = /[是有在了很被]|[いたるうすだ]。$/;
 /** `How rivers are made` states nothing. */
 const ASKS = /^(?:How|Why|What|When|Where|Which|Who|Wie|Warum|Was|Comment|Pourquoi|Cómo|Qué)\s/;
 /** A verb in the past that stands alone in a title. */
 const PAST =
-  /\s(?:[a-z]{2,}ed|built|rose|fell|won|lost|grew|made|led|began|became|ran|costs?) (?:[a-z]{2,4} )?(?=\d|the\s|an?\s)/;
+  /\s(?!accessed|retrieved|updated|published)(?:[a-z]+[^\We]ed|built|rose|fell|won|lost|grew|made|led|began|became|ran|costs?) (?:[a-z]{2,4} )?(?=\d|the\s|an?\s)/;
 /** The last sentence of an entry. */
 const LAST = /(?:^|[a-z\d]{2}[.!?]["”)]?\s+|[。！？]\s*)([^\s.!?。！？](?:[^.!?。！？]|[.!?](?!\s))*)[.!。！]["”)]?$/;
 
@@ -55,17 +62,9 @@ export function isPlainTitle(written: string): boolean {
   const words = title.replace(QUOTATIONS, 'Q');
   const first = words.charAt(0);
   const isCapital = first !== first.toLowerCase() || isAsciiDigit(first.charCodeAt(0));
-  if (states(words) || PAST.test(words)) return false;
+  if (states(words) || (PAST.test(words) && !ASKS.test(words))) return false;
   return isCapital && !/[.!?。！？]$/.test(words) && words.split(/\s+/).length <= MAX_TITLE_WORDS;
 }
-
-/** The title before an id in brackets that ends a line: `- Title [1]`, `(Source: title [1])`; `null` without one. */
-export function titleBeforeId(line: string): { readonly title: string; readonly id: string } | null {
-  const [, title = '', id = ''] = line.length > MAX_TITLE_CHARS ? [] : (BEFORE_ID.exec(line) ?? []);
-  return hasContent(title, 0, title.length) && !/[[【［]/.test(title) ? { title: title.trim(), id } : null;
-}
-const BEFORE_ID =
-  /^[\s>*•+-]*(?:\d{1,3}[.)]\s)?([^[【［]{2,}?)[\s*:–—-]*[[【［]\^?([^[\]【】［］]{1,64})[\]】］][\s.)]*$/;
 
 /** Words that close an answer behind its sources. */
 const CLOSING =
@@ -84,9 +83,9 @@ export function isSentence(written: string): boolean {
     .replace(/^[*_:.–—\s-]+|[*_]+$/g, '')
     .replace(QUOTATIONS, 'Q');
   const words = LAST.exec(text)?.[1] ?? '';
-  return states(words) || (text.endsWith('。') && !words.includes('Q'));
+  return states(words) || (text.endsWith('。') && !words.includes('Q') && STATED_IN_CHARACTERS.test(text));
 }
 
 function states(words: string): boolean {
-  return STATED.test(words) && !ASKS.test(words);
+  return STATED.test(words) && !ASKS.test(words) && !NAME_WITH_VERB.test(words.trim());
 }

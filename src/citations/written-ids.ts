@@ -43,21 +43,10 @@ const JOINING_WORDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/**
- * Those that also join after a comma, by language. After one, the others are more often letters or codes of languages.
- */
-const AFTER_COMMA: ReadonlyMap<string, number> = new Map(
-  'and or &|und oder sowie|dan|veya|和 与 與 及 以及|と および|및'
-    .split('|')
-    .flatMap((words, language) => words.split(' ').map((word) => [word, language] as const)),
+/** Those that also join after a comma. After one, the others are more often letters or codes of languages. */
+const AFTER_COMMA: ReadonlySet<string> = new Set(
+  'and or & und oder sowie dan veya 和 与 與 及 以及 と および 및'.split(' '),
 );
-/** Words that end no claim: with one before a marker, the words between the next ones are items, too. */
-const CLAUSE_WORDS: ReadonlySet<string> = new Set(
-  'if when while because but than that whether although unless since nor yet as wenn weil dass ob aber si que mais jika bila atau karena'.split(
-    ' ',
-  ),
-);
-const WORD_BEFORE = /(?:^|\s)(\S{1,8})\s*$/;
 /** Longest of them, in UTF-16 code units. */
 const MAX_JOINING_CHARS = 5;
 /** Marks that join two ids of sources. */
@@ -67,31 +56,14 @@ const RANGE = /^(\S+)\s+(?:to|through|thru|bis|à|al|hasta|до|至|到)\s+(\S+)
 /** A number that may be an id beside others: no year. */
 const SHORT_NUMBER = /^\d{1,3}$/;
 
-/**
- * Whether two markers with such a word between them make one citation: `[1] and [2]`.
- *
- * @param before behind a comma: the joining word before, in the language of which this one must be, or the word that
- * the first marker follows (`wordBefore`).
- */
-export function isJoiningWord(word: string, before: string | null = null): boolean {
-  if (word.length > MAX_JOINING_CHARS) return false;
-  if (before === null) return JOINING_WORDS.has(word);
-  const language = AFTER_COMMA.get(word);
-  return language !== undefined && (AFTER_COMMA.get(before) ?? language) === language && !CLAUSE_WORDS.has(before);
+/** Whether two markers with such a word between them make one citation: `[1] and [2]`. @param isParted behind a comma. */
+export function isJoiningWord(word: string, isParted = false): boolean {
+  return word.length <= MAX_JOINING_CHARS && (isParted ? AFTER_COMMA : JOINING_WORDS).has(word);
 }
 
-/** A text, or one that arrives in pieces. */
-type Sliceable = { slice(start: number, end: number): string };
-
-/** The short word that ends a text, in lower case; empty without one. */
-export function wordBefore(text: Sliceable, end: number): string {
-  return WORD_BEFORE.exec(text.slice(Math.max(0, end - 16), end))?.[1]?.toLowerCase() ?? '';
-}
-
-/** The joining word behind a comma between two markers, or `before`. */
-export function lastJoint(between: string, before: string): string {
-  const word = between.replace(/[\s,;、，；]+/g, '');
-  return word !== '' && /[,;、，；]/.test(between) ? word : before;
+/** Whether numbers are an interval, `0, 1`, if no source has the id 0. */
+export function isInterval(text: string, { start, end }: Span): boolean {
+  return end - start <= 16 && /^0\s*,\s*(?:1|10|100|255)$/.test(text.slice(start, end));
 }
 
 /** Whether some joining word begins with a text. */
@@ -252,6 +224,6 @@ function isLikeId(word: string, letters: ReadonlySet<string>): boolean {
 }
 
 /** What is before the number at the end of an id. */
-function lettersOf(id: string): string {
+export function lettersOf(id: string): string {
   return id.replace(/\d+$/, '');
 }

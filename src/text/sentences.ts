@@ -300,9 +300,12 @@ function endsInBold(text: string, start: number, lineBreak: number, limit: numbe
   let next = lineBreak;
   while (end > start && lineBreak - end < MAX_BLANKS_BEHIND && isSpace(text.charCodeAt(end - 1))) end--;
   while (next < limit && next - lineBreak < MAX_BLANKS_BEHIND && isSpace(text.charCodeAt(next))) next++;
-  return end - start > 4 && isBold(text, end - 2) && !isLowercase(text.charCodeAt(next));
+  const isHeading = end - start > 4 && end - start <= MAX_BOLD_HEADING_CHARS && isBold(text, end - 2);
+  return isHeading && !isLowercase(text.charCodeAt(next));
 }
 
+/** Longest heading in bold, in UTF-16 code units: longer ones are statements. */
+const MAX_BOLD_HEADING_CHARS = 40;
 /** Most white space behind a heading in bold that counts, in UTF-16 code units: `**Rivers**  `. */
 const MAX_BLANKS_BEHIND = 3;
 
@@ -319,9 +322,11 @@ function isBlockStart(text: string, at: number, end: number): boolean {
   const code = text.charCodeAt(at);
   const next = at + 1 < end ? text.charCodeAt(at + 1) : SPACE;
   if (next === code && '-=*_'.includes(text.charAt(at)) && text.charCodeAt(at + 2) === code) {
-    // With a letter behind them they are emphasis.
-    const behind = at + 3 < end ? text.charCodeAt(at + 3) : SPACE;
-    return behind === code || isSpace(behind);
+    // With text behind them they are dashes or emphasis.
+    let behind = at + 3;
+    if (behind >= end || text.charCodeAt(behind) === code) return true;
+    while (behind < at + 5 && text.charCodeAt(behind) === SPACE) behind++;
+    return behind >= text.length || unitClass(text.charCodeAt(behind)) === LINE_BREAK;
   }
   if (code === 0x2d || code === 0x2a || code === 0x2b || code === 0x2022 || code === 0x2013) return isSpace(next);
   if (code === 0x23 || code === 0x7c || code === 0x3e) return true;

@@ -2,7 +2,7 @@
  * Reads tool calls in the Hermes format: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
  *
  * Other models write the element in tags instead: Qwen3-Coder `<function=name><parameter=key>value</parameter></function>`,
- * GLM `name<arg_key>key</arg_key><arg_value>value</arg_value>`, or `name` alone.
+ * GLM `name<arg_key>key</arg_key><arg_value>value</arg_value>`.
  *
  * There are two readers. `readToolCallsAsVerl` reproduces verl's rollout loop, which drops malformed calls.
  * `readToolCalls` returns malformed calls with a reason, so that the loop can show it to the model, and reads tags. Source:
@@ -129,14 +129,12 @@ const KEY = '<arg_key>';
 const KEY_END = '</arg_key>';
 const VALUE = '<arg_value>';
 const VALUE_END = '</arg_value>';
-/** The name of a call without arguments: no value of JSON. */
-const NAME_ALONE = /^(?!(?:null|true|false|none)$)[a-z_][\w.-]{0,127}$/i;
 
 /** Reads a call in pairs of tags after its name; `null` = it is none. The arguments are texts. */
 function readPairs(content: string): { readonly name: string; readonly arguments: Record<string, string> } | null {
   const first = content.indexOf(KEY);
-  const name = (first === -1 ? content : content.slice(0, first)).trim();
-  if (!(first === -1 ? NAME_ALONE : /^[\w.-]+$/).test(name)) return null;
+  const name = content.slice(0, Math.max(first, 0)).trim();
+  if (!/^[\w.-]+$/.test(name)) return null;
   const given = new Map<string, string>();
   for (let at = first; at !== -1; ) {
     const keyEnd = content.indexOf(KEY_END, at);

@@ -36,13 +36,26 @@ export function findUnreadCalls(turns: readonly Turn[], areWritten: boolean, dra
   for (const { by_policy, text, calls, path } of turns) {
     if (!by_policy || text === null || (calls.length > 0 && !areWritten)) continue;
     if (!hasUnreadCall(text.text)) continue;
-    const said = text.text.slice(text.text.lastIndexOf(THINK_CLOSE) + 1);
-    const [spoken = ''] = said.split('<think>', 1);
+    const spoken = withoutThinking(text.text);
     if (hasUnreadCall(withoutCode(spoken, { start: 0, end: spoken.length }).text)) draft.finding('call_unread', path);
   }
 }
 
+const THINK_OPEN = '<think>';
 const THINK_CLOSE = '</think>';
+
+/** A text without its thinking, the first of which may lack its opening tag, and the last its end. */
+function withoutThinking(text: string): string {
+  const [first = '', ...others] = text.split(THINK_CLOSE);
+  if (others.length === 0) return first.split(THINK_OPEN, 1)[0] ?? '';
+  // Before a closing tag, what is behind an opening one is thinking, or all of it.
+  const spoken = [first, ...others].map((part, n) => {
+    const open = part.indexOf(THINK_OPEN);
+    if (open !== -1) return part.slice(0, open);
+    return n === 0 ? '' : part;
+  });
+  return spoken.join('\n');
+}
 
 function hasUnreadCall(text: string): boolean {
   return text.includes(CALL) || OTHER_CALL.test(text);

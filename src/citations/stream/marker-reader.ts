@@ -26,13 +26,13 @@ import {
 import { ReferenceMask } from '../references.ts';
 import { isIdSeparator } from '../tags.ts';
 import type { Claim } from '../types.ts';
-import { isDash, lastJoint, wordBefore } from '../written-ids.ts';
+import { isDash } from '../written-ids.ts';
 import { type AnswerReader, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
 import { CitationFindings } from './events.ts';
 
 /**
  * A run of adjacent markers, and those of them without an id. All places are offsets into the response. `isParted`: a
- * comma, or its like, is read behind it. `joint`: the last joining word behind a comma, or the word before the run.
+ * comma, or its like, is read behind it.
  */
 type Run = {
   readonly start: number;
@@ -40,7 +40,6 @@ type Run = {
   readonly reading: IdReading;
   readonly empty: Span[];
   isParted: boolean;
-  joint: string;
 };
 
 const NONE = -1;
@@ -165,11 +164,7 @@ export class MarkerReader implements AnswerReader {
       if (isDashed && window.startsWith(open, this.#at + 1)) return this.#begin(this.#at + 1);
       const isLast = complete || (this.#beforeTag && !open.startsWith('<'));
       if (isDashed && !isLast && open.startsWith(window.slice(this.#at + 1))) return false;
-      const passed = {
-        isSpaced: this.#base + this.#at > this.#run.end,
-        isParted: this.#run.isParted,
-        joint: this.#run.joint,
-      };
+      const passed = { isSpaced: this.#base + this.#at > this.#run.end, isParted: this.#run.isParted };
       const next = nextMarker(window, this.#at, window.length, open, isLast, passed);
       if (next === UNDECIDED) return false;
       if (next !== NO_MARKER) return this.#begin(next);
@@ -200,8 +195,7 @@ export class MarkerReader implements AnswerReader {
     const end = this.#base + after;
     const isRangeEnd =
       this.#run !== null && start === this.#run.end + 1 && isDash(text.slice(start - 1, start).charCodeAt(0));
-    if (this.#run !== null) this.#run.joint = lastJoint(text.slice(this.#run.end, start), this.#run.joint);
-    this.#run ??= { start, end, reading: beginIds(), empty: [], isParted: false, joint: wordBefore(text, start) };
+    this.#run ??= { start, end, reading: beginIds(), empty: [], isParted: false };
     this.#run.end = end;
     this.#run.isParted = false;
     if (isBlankSpan(this.#window, inside)) this.#run.empty.push({ start, end });

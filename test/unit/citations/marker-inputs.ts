@@ -43,6 +43,8 @@ export const HIDDEN_MARKERS: readonly MarkerInput[] = [
 export const SHOWN_MARKERS: readonly MarkerInput[] = [
   ['> It is red [1].\n> It is long [2].', ['> It is red <- 1', '> It is long <- 2']],
   ['>```\nIt is red [1].\n```', ['It is red <- 1']],
+  ['```sh\n> ```\n```\nIt is red [1]. It is long [2].', ['It is red <- 1', 'It is long <- 2']],
+  ['```markdown\n> ```\n> a[1]\n> ```\n```\n\nIt is red [1].', ['It is red <- 1']],
   ['The tag <code> is red [1].', ['The tag <code> is red <- 1']],
   ['The tag <pre> is red [1].\nIt is long [2].', ['The tag <pre> is red <- 1', 'It is long <- 2']],
   ['The tags </code> and <code> are red [1].', ['The tags </code> and <code> are red <- 1']],
@@ -125,10 +127,11 @@ export const MARKER_LISTS: readonly MarkerInput[] = [
   ['Vitamin D [1]; E [2]; Y [3].', ['Vitamin D <- 1', '; E <- 2', '; Y <- 3'], 'link'],
   ['Merah [1], [2], dan [3].', ['Merah <- 1 2 3']],
   ['它是红的[1]、[2]以及[3]。', ['它是红的 <- 1 2 3']],
-  ['It is red if [1], or [2], dan [3].', ['It is red if <- 1', ', or <- 2', ', dan <- 3']],
-  ['It is red [1], or [2], dan [3].', ['It is red <- 1 2', ', dan <- 3']],
+  ['It is red [1], or [2], dan [3].', ['It is red <- 1 2 3']],
   ['It is red [1], and [2], or [3].', ['It is red <- 1 2 3']],
-  ['They are jika [1], dan [2].', ['They are jika <- 1', ', dan <- 2'], 'link'],
+  ['It has studies such as [1], [2], and [3].', ['It has studies such as <- 1 2 3']],
+  ['It is older than [1], or [2].', ['It is older than <- 1 2']],
+  ['It is red because [1], and [2].', ['It is red because <- 1 2']],
   // Links around markers.
   ['It is red [[1]](https://a.example).', ['It is red <- 1']],
   ['It is red [[1]](https://a.example), [[2]](https://b.example).', ['It is red <- 1 2']],
@@ -136,6 +139,8 @@ export const MARKER_LISTS: readonly MarkerInput[] = [
   ['It is red [[1]]. It is long [2].', ['It is red <- 1', 'It is long <- 2']],
   ['It is red [[1]](or so) and [2].', ['It is red <- 1', '(or so) and <- 2']],
   ['It is red [[1]](https://a.example and [2].', ['It is red <- 1', '(https://a.example and <- 2']],
+  ['It is red [[1]](https://en.wikipedia.org/wiki/Aare_(river)) and long [2].', ['It is red <- 1', 'and long <- 2']],
+  ['It is red [[^1]](#fn1), [[^2]](#fn2).', ['It is red <- 1 2'], 'footnote'],
   // Numbers that are no ids.
   ['The class [0-9] matches [1].', ['The class [0-9] matches <- 1']],
   ['The class [a-zA-Z0-9_] matches [1].', ['The class [a-zA-Z0-9_] matches <- 1']],
@@ -157,6 +162,7 @@ export const MARKER_LISTS: readonly MarkerInput[] = [
   ['It is red [0, 2].', ['It is red <- 0? 2']],
   ['It is red [doc9] and long [12].', ['It is red <- doc9?', 'and long <- 12?']],
   ['It is red [p9].', ['It is red <- p9?']],
+  ['It is red [id=1] and [source=9].', ['It is red <- id=1? source=9?']],
   // Places.
   ['It is red [1, Section 3.2; 2, §4.1].', ['It is red <- 1 2']],
   ['It is red [1, 00:01:23].', ['It is red <- 1']],

@@ -49,6 +49,7 @@ describe('an id in prose', () => {
 
   it.each([
     ['numbers in brackets that no source has', ['1', '2'], 'It opened [3], closed【4】 in 【x】 and later⁹.'],
+    ['an interval', ['1', '2'], 'It is in [0, 1] here.'],
     ['numbers in code and behind a backslash', ['1', '2'], 'Take `[1]` and \\[2\\] and\n```\n[1](x) long¹\n```\nhere.'],
     ['powers and units', ['2', '3'], 'It covers 17 km², 3 m³ and x² of E=mc².'],
     ['other brackets', ['1', '2'], 'It (1) opened, {2} closed, <1> and [page 2], [1 to 2, and [2'],

@@ -123,6 +123,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     'It is red; It is long: Very long.',
     'It is 3.5 km. | No. 5 is red.',
     'It was est. 1937, see Equ. 3. | Il est. | Elle part.',
+    'Il se trouve à l’est. | 30 communes le bordent. | Il est à l’est. | 1937 arrive. | C’est l’Est. | 1938 aussi.',
   ],
 };
 
@@ -143,6 +144,12 @@ it.each([
   ['one with blanks behind it', '**Rivers**  \r\nIt is long.', ['**Rivers**', 'It is long.']],
   ['no bold line', '**Rivers** are\nIt.', ['**Rivers** are\nIt.']],
   ['a bold line that goes on', '**Rivers** are **red**\nand long.', ['**Rivers** are **red**\nand long.']],
+  [
+    'a long bold line',
+    `**The Aare ${'is long '.repeat(5)}**\nIt is.`,
+    [`**The Aare ${'is long '.repeat(5)}**\nIt is.`],
+  ],
+  ['dashes before text', 'It is\n--- long.', ['It is\n--- long.']],
   ['bold italics', 'It is\n***red*** and long.', ['It is\n***red*** and long.']],
   ['a dash', 'It is\n-- red -- and long.', ['It is\n-- red -- and long.']],
   ['stars alone', 'It is\n** red.', ['It is\n** red.']],

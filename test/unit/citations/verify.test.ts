@@ -87,15 +87,17 @@ describe('lexical findings, at their place in the response', () => {
 });
 
 describe('a source without a text', () => {
-  const found = (response: string, texts: readonly string[]): string[] => {
-    const sources = texts.map((text, n) => ({ id: String(n + 1), text, title: 'Rivers' }));
+  const found = (response: string, texts: readonly string[], title = ''): string[] => {
+    const sources = texts.map((text, n) => ({ id: String(n + 1), text, title }));
     const { claims } = verifyCitations({ response, sources, grammar: 'bracket' }, { evidence: 'lexical' });
     return claims.flatMap(({ findings }) => [...findings]);
   };
 
-  it('is one finding: nothing is said of numbers and names that it lacks', () => {
-    expect(found('The Aare is 288 km long at Bern [1].', [''])).toEqual([]);
-    expect(found('The Aare is 288 km long at Bern [1][2].', [' ', ''])).toEqual([]);
+  it('is one finding of each claim: the first number that it lacks, or a name', () => {
+    expect(found('The Aare is 288 km long and 5 m deep at Bern [1].', [''])).toEqual(['number_not_in_source']);
+    expect(found('The Aare is 288 km long at Bern [1][2].', [' ', ''])).toEqual(['number_not_in_source']);
+    expect(found('The Aare is long at Bern and Thun [1].', [''])).toEqual(['name_not_in_source']);
+    expect(found('The Aare is 288 km long [1].', [''], 'Aare length 300 km')).toEqual(['number_not_in_source']);
     const all = ['number_not_in_source', 'name_not_in_source'];
     expect(found('The Aare is 288 km long at Bern [1].', ['A river.'])).toEqual(all);
     expect(found('The Aare is 288 km long at Bern [1][2].', ['', 'A river.'])).toEqual(all);

@@ -46,6 +46,12 @@ describe('a range', () => {
     expect(claimsIn(text, ids)).toEqual([['It opened', cited]]);
   });
 
+  it('is none of other numbers: ids like those of the sources are ids', () => {
+    expect(claimsIn('It opened [sec.9], [sec.1].', ['sec.1', 'sec.2'])).toEqual([['It opened', 'sec.9? sec.1']]);
+    expect(claimsIn('It opened [p.9].', ['p.1'])).toEqual([['It opened', 'p.9?']]);
+    expect(claimsIn('It [p.9] opened [1].', ['1'])).toEqual([['It [p.9] opened', '1']]);
+  });
+
   it('of two markers has no space or word in it', () => {
     expect(claimsIn('It opened [1] – [3].', NUMBERS)).toEqual([
       ['It opened', '1'],

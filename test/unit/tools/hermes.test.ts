@@ -15,16 +15,16 @@ function verdict(json: string): string {
 
 describe('calls', () => {
   it('are returned in order with their spans, malformed ones included; the rest is content', () => {
-    const text = `So: ${element('{"name": "run", "arguments": {"code": "1"}}')} and ${element('oops!')}.`;
+    const text = `So: ${element('{"name": "run", "arguments": {"code": "1"}}')} and ${element('oops')}.`;
     const { content, calls } = readToolCalls(text);
     expect(content).toBe('So:  and .');
     expect(calls).toEqual([
       { ok: true, name: 'run', arguments: { code: '1' }, span: { start: 4, end: 70 } },
-      { ok: false, reason: 'not_json', span: { start: 75, end: 103 } },
+      { ok: false, reason: 'not_json', span: { start: 75, end: 102 } },
     ]);
     expect(calls.map(({ span }) => text.slice(span.start, span.end))).toEqual([
       element('{"name": "run", "arguments": {"code": "1"}}'),
-      element('oops!'),
+      element('oops'),
     ]);
   });
 
@@ -176,12 +176,10 @@ describe('calls in pairs of tags, as GLM writes them', () => {
     expect(call(inner)).toMatchObject({ ok: true, name: 'search', arguments: { query: 'Elbe\nlength' } });
     const two = 'a.b-c<arg_key>k</arg_key><arg_value>3</arg_value><arg_key>q</arg_key><arg_value></arg_value>';
     expect(call(two)).toMatchObject({ ok: true, name: 'a.b-c', arguments: { k: '3', q: '' } });
-    expect(call('\nget_time\n')).toMatchObject({ ok: true, name: 'get_time', arguments: {} });
   });
 
   it.each([
-    'two words',
-    'null',
+    'search',
     '<arg_key>query</arg_key><arg_value>x</arg_value>',
     'two words<arg_key>query</arg_key><arg_value>x</arg_value>',
     'search<arg_key>query</arg_key>',
