@@ -58,7 +58,7 @@ const SOFTENING: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** Words that a negation brings, or takes the place of: "does not", "ne", "ein" of "kein". In capitals they are names. */
+/** Words that a negation brings, or takes the place of: "does not", "ne", "ein" of "kein". */
 const LEFT_OUT: ReadonlySet<string> = new Set(
   'do does did ne a an any ein eine einen einem einer eines un une des du de una uno um uma een'.split(' '),
 );
@@ -92,7 +92,10 @@ function contradicts(text: string, said: Map<string, string>): boolean {
     else if (!areEqual(earlier, what)) isOther = true;
   };
   const isDenial = words.map((word, n) => NEGATIONS.has(word) && !SOFTENING.has(words[n + 1] ?? ''));
-  const affirmed = words.filter((word, n) => !isDenial[n] && !(LEFT_OUT.has(word) && isSmall(written[n] ?? '', n)));
+  // A name in capitals stays, but a claim begins with a capital letter.
+  const isLeftOut = (word: string, n: number): boolean =>
+    LEFT_OUT.has(word) && written[n]?.slice(+(n === 0)) === word.slice(+(n === 0));
+  const affirmed = words.filter((word, n) => !isDenial[n] && !isLeftOut(word, n));
   // What was may be no more: "did not pay" and "pays".
   const isPast = words.includes('did') || affirmed.some((word) => word.length > 3 && word.endsWith('ed'));
   say(`${isPast ? '<' : ''}${affirmed.map(stem).join(' ')}`, isDenial.includes(true) ? 'denied' : 'affirmed');
@@ -115,12 +118,6 @@ function withoutElisions(text: string): string {
     .replace(/\bcannot\b/g, 'can not')
     .replace(/\b[dn]['’]/gi, '')
     .replace(/\bnon[-‐]/gi, 'non');
-}
-
-/** Whether a word has no capitals, but for the first letter of a claim. */
-function isSmall(word: string, place: number): boolean {
-  const rest = place === 0 ? word.slice(1) : word;
-  return rest === rest.toLowerCase();
 }
 
 /** "flow" of "flows" and "flowed". */

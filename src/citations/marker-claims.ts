@@ -352,9 +352,9 @@ const NUMBERS = [
   /^\d+\/\d+$/,
   /^\d+(?:st|nd|rd|th)$/,
 ];
-/** A class of characters, an equation, an ion, and `Fig.1`. */
+/** A class of characters, an equation (of a short name: `source=1` is an id), an ion, and `Fig.1`. */
 const NO_ID =
-  /^(?:a-z|0-9|_)+$|^(?!(?:id|source|ref|doc|document|cite|citation|web|snippet)=)[a-z]\w*[=<>≤≥≈](?!.*:\/\/)|^[A-Z][A-Za-z\d]*[+−⁺⁻]$|^(?:figs?|table|eqs?|sec|ch|pp?)\.\d+$/i;
+  /^(?:a-z|0-9|_)+$|^(?!id)[a-z]\w?[=<>≤≥≈]|^[A-Z][A-Za-z\d]*[+−⁺⁻]$|^(?:figs?|table|eqs?|sec|ch|pp?)\.\d+$/i;
 const MAX_NUMBER_CHARS = 16;
 
 function isNoId(word: string, sources: SourceSet): boolean {

@@ -9,7 +9,7 @@ const HEADINGS: ReadonlySet<string> = new Set(
     'cited sources|list of references|further reading|endnotes|see also|sources consulted|sources referenced|' +
     'references cited|works consulted|list of sources|source list|key sources|sources & references|' +
     'references & sources|citations and sources|reference links|source links|citation|sources used in this answer|' +
-    'sources and links|links and sources|related links|sources and further reading|quellen|quellenverzeichnis|' +
+    'sources and further reading|quellen|quellenverzeichnis|' +
     'quellenangaben|quellenangabe|literaturverzeichnis|fußnoten|nachweise|sources citées|sources consultées|' +
     'sources utilisées|notes et références|fuentes consultadas|fuentes citadas|referencias bibliográficas|' +
     'referências bibliográficas|fontes consultadas|bibliografia|fonti citate|bronvermelding|referenties|' +

@@ -19,20 +19,19 @@ const QUOTATIONS = /["“„«「『《〈][^"”“»」』》〉]*["”“»�
 /** The end of a sentence with more text behind it; not `J.` and `U.S.` */
 const SENTENCE = /[a-z\d]{2}[.!?]["”)]?\s+\S|[。！？]\s*\S/;
 /**
- * A subject before a verb that begins a sentence, or a common verb in it. Titles write `Is` in capitals. "war", "son" and
- * "era" are words of English titles, too, unless an article of another language is before them.
+ * A subject before a verb that begins a sentence, or a common verb in it. Titles write `Is` in capitals. "war", "hat",
+ * "son" and "era" are none: English titles have these words, too.
  */
 const STATED =
-  /^(?:It|They|He|She|There|This|These|Es|Sie|Er|Il|Elle|Ils) [a-zäöüßàéè]|\s(?:is|are|was|were|has|have|had|can|does|did|ist|sind|waren|haben|wird|wurden?|est|sont|était|eran|fue|fueron|tiene|è|sono|é|são|foi|zijn|heeft)(?=\s)|^(?:D(?:er|ie|as)|Eine?|El|L[ao]s?|Il|I|Le|Os|As) .*\s(?:war|hat|son|era)\s/;
-/** `Love is Blind` states nothing. */
-const NAME_WITH_VERB = /^\p{Lu}\S* (?:is|are) \p{Lu}\S*$/u;
+  /^(?:It|They|He|She|There|This|These|Es|Sie|Er|Il|Elle|Ils) [a-zäöüßàéè]|\s(?:is|are|was|were|has|have|had|can|does|did|ist|sind|waren|haben|wird|wurden?|est|sont|était|eran|fue|fueron|tiene|è|sono|é|são|foi|zijn|heeft)(?=\s)/;
 /** A verb or an adjective of a Chinese or Japanese sentence. */
-const STATED_IN_CHARACTERS = /[是有在了很被]|[いたるうすだ]。$/;
-/** `How rivers are made` states nothing. */
-const ASKS = /^(?:How|Why|What|When|Where|Which|Who|Wie|Warum|Was|Comment|Pourquoi|Cómo|Qué)\s/;
+const STATED_IN_CHARACTERS = /[是有在了很被は]/;
+/** `How rivers are made` and `Love is Blind` state nothing. */
+const ASKS =
+  /^(?:How|Why|What|When|Where|Which|Who|Wie|Warum|Was|Comment|Pourquoi|Cómo|Qué)\s|^[A-Z]\S* (?:is|are) [A-Z]\S*\s*$/;
 /** A verb in the past that stands alone in a title. */
 const PAST =
-  /\s(?!accessed|retrieved|updated|published)(?:[a-z]+[^\We]ed|built|rose|fell|won|lost|grew|made|led|began|became|ran|costs?) (?:[a-z]{2,4} )?(?=\d|the\s|an?\s)/;
+  /\s(?!accessed|retrieved|updated|published)(?:[a-z]+[^\We]ed|built|rose|fell|won|lost|grew|made|led|costs?) (?:[a-z]{2,4} )?(?=\d|the\s|an?\s)/;
 /** The last sentence of an entry. */
 const LAST = /(?:^|[a-z\d]{2}[.!?]["”)]?\s+|[。！？]\s*)([^\s.!?。！？](?:[^.!?。！？]|[.!?](?!\s))*)[.!。！]["”)]?$/;
 
@@ -67,8 +66,7 @@ export function isPlainTitle(written: string): boolean {
 }
 
 /** Words that close an answer behind its sources. */
-const CLOSING =
-  /^\s*(?:let me know|i hope|hope th|feel free|please (?:let|feel|note)|would you like|do you (?:want|have|need)|if you (?:need|have|want|would)|lassen sie|ich hoffe|n['’]hésitez|j['’]espère|espero|no dudes)\b[^[【［]*$/i;
+const CLOSING = /^\s*(?:let me know|i hope|hope th|feel free|please|would you|do you|if you)\b[^[【［]*$/i;
 
 /** Whether a line only says goodbye. It cites nothing, and is short. */
 export function isClosingRemark(line: string): boolean {
@@ -87,5 +85,5 @@ export function isSentence(written: string): boolean {
 }
 
 function states(words: string): boolean {
-  return STATED.test(words) && !ASKS.test(words) && !NAME_WITH_VERB.test(words.trim());
+  return STATED.test(words) && !ASKS.test(words);
 }

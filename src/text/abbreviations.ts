@@ -126,10 +126,6 @@ export function isAbbreviation(
   const word = text.slice(start, stop).toLowerCase();
   const starts = SENTENCE_STARTERS.has(nextWord);
   if (NEVER_FINAL.has(word)) return !(length === 1 && starts);
-  // "est. 1937", and not "à l'est."
-  if (length === 3 && text.startsWith('est.', start) && /^(?:1\d|20)\d\d$/.test(nextWord)) {
-    return !"'’".includes(text.charAt(start - 1) || "'");
-  }
   // "Bahnhofstr. 5"
   if (isAsciiDigit(nextCode) && (NOT_BEFORE_DIGIT.has(word) || word.endsWith('str'))) return true;
   // The sentence continues after an initial ("J. Snow"), a single letter ("z. B.", "v. Chr.") or a dotted acronym

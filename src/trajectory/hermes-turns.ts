@@ -46,15 +46,9 @@ const THINK_CLOSE = '</think>';
 
 /** A text without its thinking, the first of which may lack its opening tag, and the last its end. */
 function withoutThinking(text: string): string {
-  const [first = '', ...others] = text.split(THINK_CLOSE);
-  if (others.length === 0) return first.split(THINK_OPEN, 1)[0] ?? '';
-  // Before a closing tag, what is behind an opening one is thinking, or all of it.
-  const spoken = [first, ...others].map((part, n) => {
-    const open = part.indexOf(THINK_OPEN);
-    if (open !== -1) return part.slice(0, open);
-    return n === 0 ? '' : part;
-  });
-  return spoken.join('\n');
+  const parts = text.split(THINK_CLOSE);
+  const begins = parts.length === 1 || parts[0]?.includes(THINK_OPEN) === true;
+  return parts.map((part, n) => (n > 0 || begins ? part.split(THINK_OPEN, 1)[0] : '')).join('\n');
 }
 
 function hasUnreadCall(text: string): boolean {

@@ -101,7 +101,6 @@ export const NO_REFERENCE_LISTS: readonly (readonly [text: string, read: readonl
   ['**References**\n* Herodotus mentions floods [1]', ['* Herodotus mentions floods <- 1']],
   ['**Quellen:**\n- Grimselsee [2]', ['- Grimselsee <- 2']],
   ['Source: Aare page [1]', ['Source: Aare page <- 1']],
-  ['Quellen: [1] Der Krieg war lang; [2] Aare', ['Quellen: <- 1', 'Der Krieg war lang; <- 2']],
   ['参考文献：\n[1] 桥是红的。\n[2] 阿勒河', ['参考文献： <- 1', '桥是红的。 <- 2']],
   ['Sources (2)\n1. It is the better one [1].\n2. It is red [2].', null],
   ['Sources:\n[1] The Rhine is long.\n[2] Aare page', ['Sources: <- 1', 'The Rhine is long. <- 2']],
