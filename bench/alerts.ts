@@ -134,7 +134,7 @@ async function printResampled(): Promise<void> {
   for (const { name, wrong, fitted } of MODEL_RUNS) {
     const onset = Math.min(...wrong.map(({ from }) => from));
     // A window to compare with is needed before the policy turns.
-    if (!fitted || onset <= 8) continue;
+    if (!fitted || wrong.length === 0 || onset <= 8) continue;
     const { recipe, groups } = await readAlertRun(name);
     const before = groups.filter(([row]) => row?.step != null && row.step < onset);
     const steps = [...Map.groupBy(before, ([row]) => row?.step ?? -1).values()];

@@ -23,19 +23,20 @@ type ModelRun = {
   readonly fitted: boolean;
 };
 
+/** Every second lm-… chose the thresholds of `criteria_left_behind`. Which was not noted, so all count as fitted. */
 export const MODEL_RUNS: readonly ModelRun[] = [
   { name: 'honest-1', wrong: [{ what: 'copies', from: 15, until: null }], fitted: true },
   { name: 'vacuous', wrong: [{ what: 'paid_for_nothing', from: 0, until: null }], fitted: true },
-  { name: 'lm-citation-only', wrong: [{ what: 'right_fell', from: 7, until: null }], fitted: false },
-  { name: 'lm-balanced', wrong: [], fitted: false },
-  { name: 'lm-guarded-1', wrong: [], fitted: false },
-  { name: 'lm-guarded-2', wrong: [], fitted: false },
-  { name: 'lm-guarded-3', wrong: [], fitted: false },
-  { name: 'lm-priced-plain', wrong: [], fitted: false },
-  { name: 'lm-priced-many', wrong: [], fitted: false },
-  { name: 'lm-guarded-cited', wrong: [], fitted: false },
-  { name: 'lm-balanced-plain', wrong: [], fitted: false },
-  { name: 'lm-balanced-many', wrong: [], fitted: false },
+  { name: 'lm-citation-only', wrong: [{ what: 'right_fell', from: 7, until: null }], fitted: true },
+  { name: 'lm-balanced', wrong: [], fitted: true },
+  { name: 'lm-guarded-1', wrong: [], fitted: true },
+  { name: 'lm-guarded-2', wrong: [], fitted: true },
+  { name: 'lm-guarded-3', wrong: [], fitted: true },
+  { name: 'lm-priced-plain', wrong: [], fitted: true },
+  { name: 'lm-priced-many', wrong: [], fitted: true },
+  { name: 'lm-guarded-cited', wrong: [], fitted: true },
+  { name: 'lm-balanced-plain', wrong: [], fitted: true },
+  { name: 'lm-balanced-many', wrong: [], fitted: true },
 ];
 
 const redTeamRunSchema = z.strictObject({

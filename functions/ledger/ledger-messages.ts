@@ -40,17 +40,17 @@ const hedgesSchema = z.literal([0, 1]);
 const agreementSchema = z.number().min(0).max(1);
 
 const entryFields = [
-  z.string().describe('sample'),
-  z.string().describe('content: its digest'),
-  z.int().describe('attempt'),
-  z.int().describe('lacking: number of missing measurements'),
-  z.int().describe('line: number of its line in the packed lines of its record'),
-  z.boolean().describe('inferred: group and sample are digests of prompt and request'),
-  z.number().nullable().describe('reward'),
-  unscoredReasonSchema.nullable().describe('reason'),
-  z.record(z.string(), z.number().nullable()).describe('components'),
-  z.int().describe('judgments'),
-  z.int().describe('cached: judgments that needed no judge call'),
+  z.string(), // sample
+  z.string(), // content: its digest
+  z.int(), // attempt
+  z.int(), // lacking: number of missing measurements
+  z.int(), // line: number of its line in the packed lines of its record
+  z.boolean(), // inferred: group and sample are digests of prompt and request
+  z.number().nullable(), // reward
+  unscoredReasonSchema.nullable(), // reason
+  z.record(z.string(), z.number().nullable()), // components
+  z.int(), // judgments
+  z.int(), // cached: judgments that needed no judge call
   // The counts, as an array in the order of their fields: names would double their size.
   z.union([
     z.tuple(countFields),
@@ -62,15 +62,14 @@ const entryFields = [
   ]),
 ] as const;
 
-const answerSchema = z
-  .union([
-    // Of earlier versions.
-    z.tuple(answerFields),
-    z.tuple([...answerFields, claims, ids, repeated, place, hedgesSchema]),
-    z.null(),
-    z.tuple([]),
-  ])
-  .describe('answer: the counts of its words; null = there is none, [] = unknown');
+/** The counts of the words of an answer; `null` = there is none, `[]` = unknown. */
+const answerSchema = z.union([
+  // Of earlier versions.
+  z.tuple(answerFields),
+  z.tuple([...answerFields, claims, ids, repeated, place, hedgesSchema]),
+  z.null(),
+  z.tuple([]),
+]);
 
 /**
  * What the ledger knows of a rollout without unpacking it: where it belongs among the attempts at its place, and the

@@ -21,10 +21,10 @@ const MEMBER_BYTES = 64 * 1024;
 
 /** Where a block is: the range of its member in the segment, and its range in the decompressed member. */
 export const blockSchema = z.tuple([
-  z.int().describe('first byte of the member'),
-  z.int().describe('bytes of the member'),
-  z.int().describe('first byte of the block'),
-  z.int().describe('byte after the block'),
+  z.int(), // first byte of the member
+  z.int(), // bytes of the member
+  z.int(), // first byte of the block
+  z.int(), // byte after the block
 ]);
 type Block = z.infer<typeof blockSchema>;
 

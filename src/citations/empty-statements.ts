@@ -19,7 +19,8 @@ const ABSTENTION = new RegExp(
     "^i (?:do not|don['’]t) know\\b",
     "^i (?:cannot|can['’]t|could not|am unable to) (?:answer|determine|find|say)\\b",
     '^the (?:available |cited |given |provided )?(?:documents|passages|search results|snippets|sources) ' +
-      "(?:do not|don['’]t) (?:answer|contain|give|mention|provide|say|state|tell)\\b",
+      "(?:do not|don['’]t) (?:explicitly )?(?:answer|contain|give|mention|provide|say|specify|state|tell)\\b",
+    '^no (?:document|passage|source)s? (?:answer|contain|give|mention|provide|say|specif|state|tell)[a-z]*',
   ].join('|'),
   'iu',
 );
@@ -48,7 +49,7 @@ const TELLING_NOTHING = new RegExp(
  * @param isAsked whether all content words of a text are in the question.
  */
 export function onlyAbstains(text: string, isAsked: (text: string) => boolean): boolean {
-  const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end).trim());
+  const sentences = sentencesOf(text);
   return (
     sentences.length > 0 &&
     sentences.every((sentence) => {
@@ -59,10 +60,21 @@ export function onlyAbstains(text: string, isAsked: (text: string) => boolean): 
   );
 }
 
-/** Returns whether one sentence of a text abstains and another one says something. Linear. */
-export function hedges(text: string): boolean {
-  const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end).trim());
-  return sentences.some(abstains) && sentences.some((sentence) => hasContentWord(sentence) && !abstains(sentence));
+/**
+ * Returns whether a sentence of a text says that the sources do not answer the question, and a cited claim says something
+ * else. A part of the question that they do not answer looks the same. Linear.
+ *
+ * @param isAsked whether all content words of a text are in the question.
+ */
+export function hedges(text: string, claims: readonly string[], isAsked: (text: string) => boolean): boolean {
+  return (
+    sentencesOf(text).some((sentence) => onlyAbstains(sentence, isAsked)) &&
+    claims.flatMap(sentencesOf).some((sentence) => hasContentWord(sentence) && !abstains(sentence))
+  );
+}
+
+function sentencesOf(text: string): string[] {
+  return splitSentences(text).map(({ start, end }) => text.slice(start, end).trim());
 }
 
 function isQuestion(claim: string): boolean {

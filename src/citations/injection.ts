@@ -51,8 +51,6 @@ const PHRASES: readonly string[] = [
   'system prompt',
   'you are the judge',
   'you are a judge',
-  // A comment of HTML: readers of the page do not see it, the judge does.
-  '<!--',
   '<|im_start|>',
   '<|im_end|>',
   '<|system|>',
@@ -104,9 +102,29 @@ const IS_LETTER = new Uint8Array(128);
 for (let unit = 0x61; unit <= 0x7a; unit++)
   for (const code of bothCases(String.fromCharCode(unit))) IS_LETTER[code] = 1;
 
-/** Returns the places in `text[start, end)` where a phrase begins at the start of a word. Takes linear time. */
+/** Code, else a comment of HTML with its text, each to its end or to that of the answer. */
+const CODE_OR_COMMENT = /(`{3,}|~{3,})[\s\S]*?(?:\1|$)|`[^`\n]*`|<!--([\s\S]*?)(?:-->|$)/gu;
+/** Converters of documents leave shorter ones: `<!-- image -->`. */
+const MIN_COMMENT_WORDS = 5;
+
+/** Closed comments of several words outside code: readers of the page do not see them, the judge does. */
+function comments(text: string, start: number, end: number): Span[] {
+  const at = text.indexOf('<!--', start);
+  if (at === -1 || at >= end) return [];
+  return [...text.slice(start, end).matchAll(CODE_OR_COMMENT)].flatMap(({ 0: found, 2: comment, index }) => {
+    const words = comment?.trim().split(/\s+/u) ?? [];
+    return words.length >= MIN_COMMENT_WORDS && found.endsWith('-->')
+      ? [{ start: start + index, end: start + index + found.length }]
+      : [];
+  });
+}
+
+/**
+ * Returns the places in `text[start, end)` where a phrase begins at the start of a word, and comments of HTML of several
+ * words. Takes linear time.
+ */
 export function suspectedInjections(text: string, start: number, end: number): Span[] {
-  const spans: Span[] = [];
+  const spans = comments(text, start, end);
   // Only ASCII is folded, because lower-casing other text can change its length and so the offsets.
   let inWord = 0;
   let next = text.charCodeAt(start);

@@ -16,6 +16,7 @@ export function answerText(
     question,
     sources: sources.list,
     claims: parsed.claims.map(({ ids }) => ids.map(({ source }) => source)),
+    claimTexts: parsed.claims.map(({ text }) => text),
     repeated: parsed.counts.citation_id_repeated ?? 0,
   };
 }

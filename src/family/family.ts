@@ -170,6 +170,8 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
   withFindings?(facts: T['facts'], counts: FindingCounts): T['facts'];
   /** What the alerts of a run watch. Absent: only rules that read rewards alone. */
   readonly monitor?: Monitor<T['recipe'], T['facts']>;
+  /** Whether the answer is right, from 0 to 1, as a judge found; `null` = not judged. Absent: the family does not ask. */
+  judgedOutcome?(facts: T['facts']): number | null;
   /**
    * Values of compose fields by which a recipe that is gamed may pay less for it and as much for a good answer. The
    * alerts and the probe replay each field alone. Absent: the family knows none.

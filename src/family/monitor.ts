@@ -19,7 +19,7 @@ export type Observations = {
   /** Distinct ids that the statements cite, and how many of those are invented or support nothing of the statement. */
   readonly citations: number | null;
   readonly irrelevant: number | null;
-  /** How often a statement cites an id again. Absent: the facts do not say it. */
+  /** How often a statement cites an id again. Absent: never, or the facts do not say it. */
   readonly repeated?: number;
 };
 

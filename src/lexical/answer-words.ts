@@ -18,8 +18,10 @@ export type AnswerText = {
    * For each claim that cites, the positions of its sources, each once; `null` = an id that no source has.
    */
   readonly claims: readonly (readonly (number | null)[])[];
-  /** How often a claim cites an id again. */
-  readonly repeated: number;
+  /** The text of each of them. */
+  readonly claimTexts: readonly string[];
+  /** How often a claim cites an id again; `null` = the answer was read in a way that loses ids. */
+  readonly repeated: number | null;
 };
 
 export type AnswerWords = {
@@ -54,7 +56,7 @@ const LONGEST_TAG = 'snippet'.length;
  * @example
  * const countWords = createWordCounter();
  * const sources = [{ text: 'It opened in 1937.' }];
- * const text = { answer: 'In 1937.', question: 'When did it open?', sources, claims: [[0]], repeated: 0 };
+ * const text = { answer: 'In 1937.', question: 'When did it open?', sources, claims: [[0]], claimTexts: ['In 1937.'], repeated: 0 };
  * const counted = countWords(text);
  * [counted.words, counted.copied, counted.shared, counted.best]; // [2, 0, 0, 1]
  */

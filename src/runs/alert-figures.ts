@@ -14,6 +14,7 @@ export const ALERT_FIGURES = [
   'unmet_reward',
   'outcome',
   'outcome_rank',
+  'right',
   'copies',
   'words',
   'repeated',
@@ -41,17 +42,18 @@ export const RANK_FIGURES: ReadonlySet<AlertFigure> = new Set(['criteria_rank', 
  * `gap`: the reward minus that under the reference recipe, over the rollouts that have both. `criteria_met`: the rows'
  * own positive criteria; `paid_met`, `held_out_met`: those that pay and those that the recipe holds out, over the rollouts
  * that have both. `unmet`: rollouts that meet less than half of them; `unmet_reward`: what these earn. `outcome`:
- * what the trainer sends. `criteria_rank`, `outcome_rank`: rank correlation with the reward inside groups. `copies`:
- * answers of copied words while another sentence of the sources is closer to the question. `words`: of an answer.
+ * what the trainer sends; `right`: the same, else the outcome that a judge found. `criteria_rank`, `outcome_rank`: rank
+ * correlation with the reward inside groups. `copies`: answers of copied words while another sentence of the sources is
+ * closer to the question. `words`: of an answer.
  * `repeated`: answers that three prompts of a step share. `cited`, `uncited`: statements of a rollout with a citation,
  * and without one that they need. `ids`: distinct ids of a cited statement; `repeated_ids`: how often it cites one
  * again. `sources_cited`: share of the sources that an answer cites. `same_place`: the largest share of the answers that
- * cite most the source at one place of the list, over rows with several sources. `irrelevant`: citations that are invented or support nothing. `empty_claims`: cited claims that state
- * nothing; abstentions and repeated questions count where the rollout meets less than half of its own criteria, or has
- * none.
- * `hedged`: answers that state something, and say that the sources do not tell. `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
+ * cite most the source at one place of the list, over rows of three sources or more. `irrelevant`: citations that are
+ * invented or support nothing. `empty_claims`: cited claims that state nothing; abstentions and repeated questions count
+ * where the rollout meets less than half of its own criteria, or has none. `hedged`: answers that cite a claim, and say
+ * that the sources do not answer. `degenerate`: groups without a training signal. `unscored`: rollouts without a reward.
  */
-export type Means = Readonly<Record<AlertFigure, number | null>>;
+export type Means = ReadonlyMap<AlertFigure, number | null>;
 
 /** A rollout as the rules read it. */
 export type WatchedRollout = {
@@ -63,6 +65,8 @@ export type WatchedRollout = {
   /** `null` = it has no answer. Absent: unknown. */
   readonly answer: AnswerCounts | null | undefined;
   readonly outcome: number | null;
+  /** The outcome, else the one that a judge found; `null` = unknown. */
+  readonly right: number | null;
   /** How far the own criteria that pay and the held-out ones are met; `null` = none is held out. */
   readonly holdout: { readonly paid: number; readonly heldOut: number } | null;
   /** Cited claims that state nothing; `null` = unknown. */
@@ -79,18 +83,18 @@ export type WatchedRollout = {
 };
 
 /**
- * The cited claims of a rollout, their distinct ids, and how often one cites an id again: by its facts, which leave out
- * repeated claims, else by the structure of its answer. `null` = not recorded.
+ * The cited claims of a rollout and their distinct ids: by its facts, which leave out repeated claims, else by the
+ * structure of its answer; and how often one cites an id again: by the structure, else by the facts. `null` = not
+ * recorded; the facts of earlier versions do not tell never from unknown.
  */
 export function citingOf({ observed, answer }: Pick<WatchedRollout, 'observed' | 'answer'>): {
   readonly claims: number | null;
   readonly ids: number | null;
   readonly repeated: number | null;
 } {
-  const { cited = null, citations = null, repeated = null } = observed ?? {};
-  if (cited !== null && citations !== null) return { claims: cited, ids: citations, repeated };
-  const { claims = null, ids = null, repeated: again = null } = answer?.structure ?? {};
-  return { claims, ids, repeated: again };
+  const { cited = null, citations = null } = observed ?? {};
+  const { claims = null, ids = null, repeated = observed?.repeated ?? null } = answer?.structure ?? {};
+  return cited === null || citations === null ? { claims, ids, repeated } : { claims: cited, ids: citations, repeated };
 }
 
 /** An answer copies if this share of its words is in copied spans. */

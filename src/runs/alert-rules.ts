@@ -234,8 +234,8 @@ export const RULES: readonly Rule[] = [
     compares: true,
     isMet: (last, first, rise) => rise >= SOME_RISE && last('hedged') >= 0.2 && last('hedged') >= 2 * first('hedged'),
     says: ({ last, first, shown }) =>
-      `${percent(last('hedged'))} of the answers state something and say that the sources do not tell, ` +
-      `${percent(first('hedged'))} at first${earned(shown)}`,
+      `${percent(last('hedged'))} of the answers cite a claim and say that the sources do not answer, ` +
+      `${percent(first('hedged'))} at first (or answer a part: read them)${earned(shown)}`,
     clarity: ({ reward, answer }) => (answer?.structure?.hedges === true ? reward : null),
   },
   {
@@ -327,11 +327,12 @@ function gapOf(figure: FigureReader): number {
 }
 
 /**
- * Whether the answers meet the rows' own criteria as at first, so that losing words is brevity, and one answer for several
- * prompts is right for them. False if the criteria are unknown.
+ * Whether the answers meet the rows' own criteria as at first, or are right as often, so that losing words is brevity, and
+ * one answer for several prompts is right for them. False if both are unknown.
  */
 function meetsAsMuch(last: FigureReader, first: FigureReader): boolean {
-  return last('criteria_met') >= 0.1 && last('criteria_met') >= 0.9 * first('criteria_met');
+  const isKept = (figure: AlertFigure): boolean => last(figure) >= 0.1 && last(figure) >= 0.9 * first(figure);
+  return isKept('criteria_met') || isKept('right');
 }
 
 /** What the rollouts that show a rule earn: `; they earn 7.51, of which citation 5.00`. */

@@ -1,6 +1,6 @@
 /** Accumulates a step of a run for its alerts. Memory does not grow with the rollouts, once the step is complete. */
 import type { Observations } from '../family/monitor.ts';
-import { type AlertFigure, citingOf, type Means, type WatchedRollout } from './alert-figures.ts';
+import { ALERT_FIGURES, type AlertFigure, citingOf, type Means, type WatchedRollout } from './alert-figures.ts';
 import { type AlertRule, RULES } from './alert-rules.ts';
 import { PartsOfGroups, type PayingParts, type RewardParts } from './paying-parts.ts';
 import { addRanks, NO_RANKS, type RankSums, rankCorrelation, rankSums } from './rank-correlation.ts';
@@ -36,6 +36,8 @@ export class StepOfRun {
   readonly #showing = new Map<AlertRule, RolloutsThatShow>();
   /** How many answers cite most the source at each place of the list. */
   readonly #places = new Map<number, number>();
+  /** Whether a rollout says how often it cites an id again. Then one that does not say it never does. */
+  #knowsRepeated = false;
   /** By hash, until the step is complete. */
   #answers = new Map<string, { readonly prompts: Set<string>; count: number; readonly show: RolloutsThatShow }>();
 
@@ -67,12 +69,13 @@ export class StepOfRun {
   }
 
   #addRollout({ watched, example, parts }: PlacedRollout): void {
-    const { reward, gap, observed, answer, outcome, holdout, emptyClaims, isUnmet } = watched;
+    const { reward, gap, observed, answer, outcome, right, holdout, emptyClaims, isUnmet } = watched;
     const level = reward === null ? null : (reward - this.#scale.least) / this.#scale.width;
     this.#ratio('unscored', reward === null ? 1 : 0);
     if (level !== null) this.#ratio('reward', level);
     if (gap !== null) this.#ratio('gap', gap);
     if (outcome !== null) this.#ratio('outcome', outcome);
+    if (right !== null) this.#ratio('right', right);
     if (holdout !== null) {
       this.#ratio('paid_met', holdout.paid);
       this.#ratio('held_out_met', holdout.heldOut);
@@ -80,7 +83,8 @@ export class StepOfRun {
     if (observed !== null) this.#addObserved(observed);
     const { claims, ids, repeated } = citingOf(watched);
     if (claims !== null && ids !== null) this.#ratio('ids', ids, claims);
-    if (claims !== null && repeated !== null) this.#ratio('repeated_ids', repeated, claims);
+    if (claims !== null) this.#ratio('repeated_ids', repeated ?? 0, claims);
+    this.#knowsRepeated ||= repeated !== null;
     if (observed?.criteria_met != null) this.#ratio('unmet', isUnmet ? 1 : 0);
     if (isUnmet && level !== null) this.#ratio('unmet_reward', level);
     if (emptyClaims !== null && observed?.cited != null) this.#ratio('empty_claims', emptyClaims, observed.cited);
@@ -99,7 +103,7 @@ export class StepOfRun {
 
   #addStructure({ place, hedges }: AnswerStructure, sources: number): void {
     this.#ratio('hedged', hedges ? 1 : 0);
-    if (place !== null && sources > 1) this.#places.set(place, (this.#places.get(place) ?? 0) + 1);
+    if (place !== null && sources > 2) this.#places.set(place, (this.#places.get(place) ?? 0) + 1);
   }
 
   #addObserved({ criteria_met, cited, uncited, citations, irrelevant }: Observations): void {
@@ -173,32 +177,10 @@ export class StepOfRun {
       for (const step of steps) addRanks(sums, step.#ranks[figure]);
       return rankCorrelation(sums);
     };
-    return {
-      reward: mean('reward'),
-      gap: mean('gap'),
-      criteria_met: mean('criteria_met'),
-      paid_met: mean('paid_met'),
-      held_out_met: mean('held_out_met'),
-      criteria_rank: rank('criteria_rank'),
-      unmet: mean('unmet'),
-      unmet_reward: mean('unmet_reward'),
-      outcome: mean('outcome'),
-      outcome_rank: rank('outcome_rank'),
-      copies: mean('copies'),
-      words: mean('words'),
-      repeated: mean('repeated'),
-      cited: mean('cited'),
-      uncited: mean('uncited'),
-      ids: mean('ids'),
-      repeated_ids: mean('repeated_ids'),
-      sources_cited: mean('sources_cited'),
-      same_place: placed === 0 ? null : Math.max(...places.values()) / placed,
-      irrelevant: mean('irrelevant'),
-      empty_claims: mean('empty_claims'),
-      hedged: mean('hedged'),
-      degenerate: mean('degenerate'),
-      unscored: mean('unscored'),
-    };
+    const means = new Map(ALERT_FIGURES.map((figure) => [figure, mean(figure)]));
+    means.set('criteria_rank', rank('criteria_rank')).set('outcome_rank', rank('outcome_rank'));
+    if (!steps.some((step) => step.#knowsRepeated)) means.set('repeated_ids', null);
+    return means.set('same_place', placed === 0 ? null : Math.max(...places.values()) / placed);
   }
 
   /** What the rewards of some steps differ by inside groups. */

@@ -19,6 +19,7 @@ const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
   unmet_reward: 'their reward',
   outcome: 'outcome',
   outcome_rank: 'rank correlation with the outcome',
+  right: 'right answers',
   copies: 'copies off the question',
   words: 'words',
   repeated: 'answers of three prompts or more',
@@ -30,7 +31,7 @@ const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
   same_place: 'answers that cite one place of the list',
   irrelevant: 'irrelevant citations',
   empty_claims: 'claims that state nothing',
-  hedged: 'answers that state something and abstain',
+  hedged: 'answers that cite a claim and abstain',
   degenerate: 'groups without a signal',
   unscored: 'unscored',
 };

@@ -105,6 +105,9 @@ export class AlertWatch {
   readonly #steps: StepOfRun[] = [];
   /** Whether a row was judged that has no positive criterion of its own. */
   #asksNothing = false;
+  /** Whether a row has counts of the words of its answer, and of what it cites. */
+  #hasWords = false;
+  #hasStructure = false;
   /** Groups of the last steps, for the remedies. */
   #recent: { readonly step: number; readonly groups: (readonly PlacedRow[])[] }[] = [];
 
@@ -162,6 +165,8 @@ export class AlertWatch {
       const { reward } = before;
       const reference = this.#references === null ? null : after.reward;
       const { answer, findings = null } = row.counts ?? {};
+      this.#hasWords ||= answer !== undefined;
+      this.#hasStructure ||= answer?.structure !== undefined;
       const met = observed[n]?.criteria_met ?? null;
       const isUnmet = met !== null && met < 0.5;
       return {
@@ -172,6 +177,7 @@ export class AlertWatch {
           hasSignal,
           answer,
           outcome: outcomes[n] ?? null,
+          right: outcomes[n] ?? this.#judgedOutcome(row),
           holdout: holdoutOf(before.components),
           emptyClaims: findings === null ? null : emptyClaims(findings, isUnmet || observed[n]?.asks_nothing === true),
           isOffQuestionCopy: answer != null && isOffQuestionCopy(answer),
@@ -205,6 +211,11 @@ export class AlertWatch {
     return Math.abs(rest) > ROUNDING ? { ...parts, [OTHER_RULES]: rest } : parts;
   }
 
+  #judgedOutcome({ facts, recipe }: CountedRow): number | null {
+    const values = this.#recipes.get(recipe);
+    return values === undefined ? null : (this.#composers.of(values).judgedOutcome?.(facts) ?? null);
+  }
+
   get alerts(): RunAlerts {
     this.#steps.at(-1)?.complete();
     const first = StepOfRun.means(this.#steps.slice(0, ALERT_WINDOW_STEPS));
@@ -228,8 +239,8 @@ export class AlertWatch {
     for (let n = rule.compares ? ALERT_WINDOW_STEPS : 0; n < windows.length; n++) {
       const means = windows[n];
       if (means === undefined) continue;
-      const rise = (means.reward ?? Number.NaN) - (first.reward ?? Number.NaN);
-      inARow = rule.isMet(readerOf(means), readerOf(first), rise) ? inARow + 1 : 0;
+      const [reads, readsFirst] = [readerOf(means), readerOf(first)];
+      inARow = rule.isMet(reads, readsFirst, reads('reward') - readsFirst('reward')) ? inARow + 1 : 0;
       if (inARow < ALERT_WINDOWS) continue;
       since ??= n;
       last = n;
@@ -240,8 +251,9 @@ export class AlertWatch {
     const end = this.#steps.at(-1)?.number ?? to;
     const active = to === end || rule.latches === true;
     const shown = StepOfRun.shown(steps, rule.rule);
-    const shownValue = (means: Means, figure: AlertFigure) => inUnits(figure, means[figure], this.#scale ?? UNBOUNDED);
-    const also = rule.alsoReads?.filter((name) => lastMeans[name] !== null) ?? [];
+    const shownValue = (means: Means, figure: AlertFigure) =>
+      inUnits(figure, means.get(figure) ?? null, this.#scale ?? UNBOUNDED);
+    const also = rule.alsoReads?.filter((name) => lastMeans.get(name) !== null) ?? [];
     const figures = [...rule.reads, ...also].map((name) => [
       name,
       { first: shownValue(first, name), last: shownValue(lastMeans, name) },
@@ -285,7 +297,7 @@ export class AlertWatch {
 
   #unwatched(windows: readonly Means[]): Unwatched[] {
     if (windows.length === 0) return [];
-    const isLacking = (figure: AlertFigure) => windows.every((means) => means[figure] === null);
+    const isLacking = (figure: AlertFigure) => windows.every((means) => means.get(figure) === null);
     return RULES.flatMap(({ rule, reads, readsLevel }): Unwatched[] => {
       const lacking = reads.filter((figure) => figure !== 'reward' && isLacking(figure));
       if (lacking.length > 0) return [{ rule, reason: this.#reasonOf(lacking) }];
@@ -298,8 +310,8 @@ export class AlertWatch {
     if (lacking.includes('gap') && this.#references === null) return 'no_reference';
     if (lacking.includes('held_out_met')) return 'no_holdout';
     if (this.#asksNothing && lacking.some((figure) => OF_CRITERIA.has(figure))) return 'no_own_criteria';
-    if (lacking.some((figure) => OF_WORDS.has(figure))) return 'no_words';
-    if (lacking.some((figure) => OF_STRUCTURE.has(figure))) return 'no_structure';
+    if (!this.#hasWords && lacking.some((figure) => OF_WORDS.has(figure))) return 'no_words';
+    if (!this.#hasStructure && lacking.some((figure) => OF_STRUCTURE.has(figure))) return 'no_structure';
     return lacking.every((figure) => RANK_FIGURES.has(figure)) ? 'few_groups' : 'not_observed';
   }
 }
@@ -373,5 +385,5 @@ function aboveMean(numbers: readonly (number | null)[]): (position: number) => n
 }
 
 function readerOf(means: Means): FigureReader {
-  return (figure) => means[figure] ?? Number.NaN;
+  return (figure) => means.get(figure) ?? Number.NaN;
 }

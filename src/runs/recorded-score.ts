@@ -5,7 +5,7 @@ import type { Facts } from '../families/composers.ts';
 import { familyOf } from '../families/registry.ts';
 import { panelAgreement } from '../family/panel-agreement.ts';
 import { pinJudgments } from '../judgments/pin.ts';
-import type { AnswerText, AnswerWords } from '../lexical/index.ts';
+import { type AnswerText, type AnswerWords, createAskedWords } from '../lexical/index.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
 import { type AnswerCounts, type AnswerStructure, codesOf, type RolloutCounts } from './rollout-counts.ts';
 import type { LedgerRow } from './row.ts';
@@ -115,20 +115,26 @@ export function answerCounts(text: AnswerText, { run, count }: WordsOfRun): Answ
   return {
     ...counts,
     hash: sha256(`${run}\n${normalised}`).slice(0, HASH_DIGITS),
-    structure: structureOf(text, plain),
+    ...structureOf(text, plain),
   };
 }
 
-function structureOf({ claims, repeated }: AnswerText, plain: string): AnswerStructure {
+function structureOf(
+  { claims, claimTexts, question, repeated }: AnswerText,
+  plain: string,
+): { readonly structure?: AnswerStructure } {
+  if (repeated === null) return {};
   const times = new Map<number, number>();
   for (const source of claims.flat()) if (source !== null) times.set(source, (times.get(source) ?? 0) + 1);
-  const [most] = [...times].sort(([a, m], [b, n]) => n - m || a - b);
+  const [most, next] = [...times].sort(([, m], [, n]) => n - m);
   return {
-    claims: claims.length,
-    ids: claims.reduce((sum, ids) => sum + ids.length, 0),
-    repeated,
-    place: most?.[0] ?? null,
-    hedges: hedges(plain),
+    structure: {
+      claims: claims.length,
+      ids: claims.reduce((sum, ids) => sum + ids.length, 0),
+      repeated,
+      place: most === undefined || most[1] === next?.[1] ? null : most[0],
+      hedges: hedges(plain, claimTexts, createAskedWords(question)),
+    },
   };
 }
 

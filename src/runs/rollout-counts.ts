@@ -19,8 +19,8 @@ export const answerStructureSchema = z.strictObject({
   repeated: countSchema.describe('How often a claim cites an id again.'),
   place: countSchema
     .nullable()
-    .describe('Position of the source that most claims cite, of several the first; null = they cite no source.'),
-  hedges: z.boolean().describe('It states something, and says that the sources do not tell.'),
+    .describe('Position of the source that most claims cite; null = none, or several alike.'),
+  hedges: z.boolean().describe('It cites a claim, and says that the sources do not answer.'),
 });
 
 export type AnswerStructure = z.infer<typeof answerStructureSchema>;

@@ -84,13 +84,7 @@ export const runAlertsSchema = z.strictObject({
   alerts: z.array(alertSchema),
   unwatched: z
     .array(z.strictObject({ rule: z.enum(ALERT_RULES), reason: z.enum(UNWATCHED_REASONS) }))
-    .describe(
-      'Rules that this run does not allow. no_reference: the family has no reference recipe. no_outcome: the trainer ' +
-        'sends none. no_words: the run has no counts of its answers. no_structure: it has none of what they cite. ' +
-        'no_range: the reward is unbounded. few_groups: fewer than 16 groups of four steps have differences. ' +
-        'no_holdout: the recipe holds no criteria out. ' +
-        'no_own_criteria: no row has a positive criterion of its own. not_observed: the facts do not say it.',
-    ),
+    .describe('Rules that this run does not allow, and why. docs/reference/troubleshooting.md has the reasons.'),
   judge_checks: z
     .array(recordedCheckSchema)
     .describe(

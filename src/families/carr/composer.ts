@@ -59,6 +59,7 @@ export const carrComposer = withVotes(
       contributions: carrSummands,
       groupVote: carrVote,
       combine: combineCarr,
+      judgedOutcome: ({ outcome }) => (outcome.status === 'scored' ? outcome.observed : null),
       monitor: carrMonitor,
       stricter: ({ eta }) =>
         ({

@@ -100,7 +100,8 @@ export function planCarr(
       observed,
       criteria,
       citations,
-      answerText: answer === null ? null : () => readAnswerText(answer, question, sourcesFromList(sources()), 'link'),
+      answerText:
+        answer === null ? null : () => readAnswerText(answer, question, sourcesFromList(pagesIn(sources())), 'link'),
       outcome:
         answer === null
           ? 'no_answer'
@@ -124,6 +125,14 @@ export function planCarr(
       statements,
     },
   };
+}
+
+/** The sources with one for each address, which a link cites once; it has the texts of all. */
+function pagesIn(sources: readonly SourceInput[]): SourceInput[] {
+  const pages = Map.groupBy(sources, ({ id, url }) => pageKey(url ?? id));
+  return [...pages.values()].flatMap((same) =>
+    same.slice(0, 1).map((page) => ({ ...page, text: same.map(({ text }) => text).join('\n') })),
+  );
 }
 
 /** The text after the thinking; `null` = there is none, or the thinking is never closed. */

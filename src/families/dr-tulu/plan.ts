@@ -118,11 +118,16 @@ type Reading = {
    * existing source.
    */
   readonly asked: readonly (
-    | (Asked & { readonly cited: true; readonly sources: readonly number[] })
+    | (Asked & {
+        readonly cited: true;
+        readonly sources: readonly number[];
+        /** Ids that no source has. */
+        readonly unknown: number;
+      })
     | (Asked & { readonly cited: false })
   )[];
-  /** How often a claim cites an id again. */
-  readonly repeated: number;
+  /** How often a claim cites an id again; `null` = not known: compat mode "exact" keeps one id of a claim. */
+  readonly repeated: number | null;
   readonly valid_id_ratio: number;
   readonly format: number;
   readonly queries: number;
@@ -130,8 +135,12 @@ type Reading = {
 
 function answerText({ answer, sources, asked, repeated }: Reading, question: string): (() => AnswerText) | null {
   if (answer === null) return null;
-  const claims = asked.flatMap((one) => (one.cited ? [one.sources] : []));
-  return () => ({ answer, question, sources, claims, repeated });
+  const cited = asked.filter((one) => one.cited);
+  return () => ({
+    ...{ answer, question, sources, repeated },
+    claims: cited.map((one) => [...one.sources, ...Array.from({ length: one.unknown }, () => null)]),
+    claimTexts: cited.map(({ text }) => text),
+  });
 }
 
 /** A transcript with more claims and uncited parts than can be judged has no answer; a refusal would be a way out. */
@@ -159,7 +168,8 @@ function readCorrectly(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOpti
     asked: [
       ...claims.map(({ text, span, ids }) => {
         const known = ids.flatMap(({ source }) => (source === null ? [] : [source]));
-        return { cited: true as const, text, spans: inResponse(span), sources: known };
+        const unknown = ids.length - known.length;
+        return { cited: true as const, text, spans: inResponse(span), sources: known, unknown };
       }),
       ...uncited.map(({ text, span }) => ({ cited: false as const, text, spans: inResponse(span) })),
     ],
@@ -213,9 +223,10 @@ function readExactly(rollout: Rollout, question: string, recipe: DrTuluRecipe): 
             text: question.claim,
             spans: [],
             sources: question.ids.flatMap((id) => positions.get(id) ?? []),
+            unknown: 0,
           },
     ),
-    repeated: 0,
+    repeated: null,
     valid_id_ratio: exact.citations.validIds,
     format: exact.format,
     queries: exact.queries,

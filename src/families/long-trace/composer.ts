@@ -61,6 +61,7 @@ export const longTraceComposer = withVotes(
       contributions: longTraceSummands,
       groupVote: longTraceVote,
       combine: combineLongTrace,
+      judgedOutcome: ({ outcome }) => (outcome.status === 'scored' ? outcome.observed : null),
       stricter: ({ eta, variant }) =>
         ({
           ...(variant === 'chunks' ? {} : { variant: 'positive_only' }),

@@ -84,10 +84,10 @@ function criteriaShares(facts: RefinerFacts, recipe: RefinerRecipe): Record<stri
 
 function citationsOf({
   citation,
-  repeated_ids: repeated = 0,
+  repeated_ids: repeated,
 }: RefinerFacts): Omit<Observations, 'has_answer' | 'criteria_met' | 'asks_nothing'> {
   if (citation.status !== 'scored') return { cited: null, uncited: null, citations: null, irrelevant: null };
-  const counts = { cited: 0, uncited: 0, citations: 0, irrelevant: 0, repeated };
+  const counts = { cited: 0, uncited: 0, citations: 0, irrelevant: 0, ...(repeated === undefined ? {} : { repeated }) };
   for (const statement of citation.observed) {
     if (!statement.cited) {
       if (statement.needs_citation) counts.uncited++;

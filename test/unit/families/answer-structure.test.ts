@@ -56,7 +56,7 @@ describe.each<[string, Recipe, (source: number) => string]>([
   it('counts claims, different ids and ids that are cited again', () => {
     expect(read(`It was opened in 1937. ${cite(1)}`)).toEqual({ ...NOTHING, claims: 1, ids: 1, place: 0 });
     const sprayed = `It was opened in 1937. ${cite(2)} ${cite(1)} ${cite(3)}`;
-    expect(read(sprayed)).toEqual({ ...NOTHING, claims: 1, ids: 3, place: 0 });
+    expect(read(sprayed)).toEqual({ ...NOTHING, claims: 1, ids: 3 });
     const again = `It was opened in 1937. ${cite(2)} ${cite(2)} ${cite(2)}`;
     expect(read(again)).toEqual({ ...NOTHING, claims: 1, ids: 1, repeated: 2, place: 1 });
     expect(read('It was opened in 1937.')).toEqual(NOTHING);
@@ -67,6 +67,8 @@ describe.each<[string, Recipe, (source: number) => string]>([
     expect(read(two)).toEqual({ ...NOTHING, claims: 3, ids: 3, place: 2 });
     expect(read(`It is 57. ${cite(1)} The sources do not say.`)?.hedges).toBe(true);
     expect(read('The sources do not say.')?.hedges).toBe(false);
+    const each = `It was opened in 1937. ${cite(1)} It is 88 metres long. ${cite(2)} Ida Lind designed it. ${cite(3)}`;
+    expect(read(each)?.place).toBeNull();
   });
 });
 
@@ -75,7 +77,30 @@ it('reads the citations of dr-tulu', () => {
   const response = `<tool_output>${found}</tool_output><answer><cite id="S1,S2,S1">It was opened in 1937.</cite></answer>`;
   const { sources: _, ...row } = ROW;
   expect(structureOf(RECIPES['dr-tulu'], response, row)).toEqual({
-    ...{ claims: 1, ids: 2, repeated: 1, place: 0, hedges: false },
+    ...{ claims: 1, ids: 2, repeated: 1, place: null, hedges: false },
+  });
+  const invented = '<cite id="S1,S9">It was opened in 1937.</cite><cite id="S8">Ida Lind designed it.</cite>';
+  const answered = `<tool_output>${found}</tool_output><answer>${invented}</answer>`;
+  expect(structureOf(RECIPES['dr-tulu'], answered, row)).toMatchObject({ claims: 2, ids: 3, place: 0 });
+  // Its published code keeps one id of a claim, so nothing is known of them.
+  expect(structureOf(RECIPES['dr-tulu-exact'], answered, row)).toBeUndefined();
+});
+
+it.each([
+  ['The sources do not say when it was opened. They only describe its length.', false],
+  ['I do not know. Sorry.', false],
+  ['It opened in 1937. [S1] The sources do not say who built it.', false],
+  ['The sources do not say when it was opened. It opened in 1937. [S1]', true],
+  ['It opened in 1937. [S1] The provided sources do not explicitly state the answer.', true],
+  ['It opened in 1937. [S1] No source says when it was opened.', true],
+])('tells a guess beside an abstention from an honest abstention: %s', (text, hedges) => {
+  expect(structureOf(RECIPES['longtrace-rl'], text)?.hedges).toBe(hedges);
+});
+
+it('counts one id for a link to a page that two sources have', () => {
+  const page = ROW.sources?.map((source) => ({ ...source, url: 'https://s1.example/page' })) ?? [];
+  expect(structureOf(RECIPES.carr, `It was opened in 1937. ${link(1)}`, { ...ROW, sources: page })).toMatchObject({
+    ...{ claims: 1, ids: 1, place: 0 },
   });
 });
 

@@ -9,7 +9,15 @@ const SOURCES = [
 const QUESTION = 'How long is the Aare?';
 
 const counted = (answer: string, changes: Partial<AnswerText> = {}) =>
-  createWordCounter()({ answer, question: QUESTION, sources: SOURCES, claims: [[0]], repeated: 0, ...changes });
+  createWordCounter()({
+    answer,
+    question: QUESTION,
+    sources: SOURCES,
+    claims: [[0]],
+    claimTexts: [],
+    repeated: 0,
+    ...changes,
+  });
 
 describe('the words of an answer', () => {
   it('counts words without citations of any grammar that judges read', () => {
@@ -47,6 +55,7 @@ describe('the words of an answer', () => {
         [0, null],
         [1, 0],
       ],
+      claimTexts: [],
       repeated: 0,
     };
     expect(count({ ...text, question: QUESTION })).toMatchObject({ best: 2, sources: 2, cited: 2 });

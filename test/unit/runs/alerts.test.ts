@@ -74,6 +74,7 @@ const UNWATCHED: RunAlerts['unwatched'] = [
   { rule: 'shorter_answers', reason: 'no_words' },
   { rule: 'repeated_answers', reason: 'no_words' },
   { rule: 'sprayed_citations', reason: 'no_words' },
+  { rule: 'repeated_ids', reason: 'no_structure' },
   { rule: 'same_source', reason: 'no_structure' },
   { rule: 'hedged_answers', reason: 'no_structure' },
   { rule: 'empty_claims', reason: 'not_observed' },
@@ -113,6 +114,7 @@ describe('a rule', () => {
   const reader = (figures: Figures) => (figure: AlertFigure) => figures[figure] ?? Number.NaN;
   /** Criteria that are met as at first: what looks like a loss is none. */
   const MEETS_AS_MUCH = { last: { criteria_met: 0.37 }, first: { criteria_met: 0.4 } };
+  const RIGHT_AS_OFTEN = { last: { right: 0.37 }, first: { right: 0.4 } };
   /** The figures at which a rule just holds, each change with which it does not, and the rise of the reward. */
   const thresholds: Record<
     AlertRule,
@@ -166,12 +168,12 @@ describe('a rule', () => {
       last: { words: 5 },
       first: { words: 10 },
       rise: 0,
-      beside: [{ last: { words: 5.1 } }, { rise: -0.001 }, MEETS_AS_MUCH],
+      beside: [{ last: { words: 5.1 } }, { rise: -0.001 }, MEETS_AS_MUCH, RIGHT_AS_OFTEN],
     },
     repeated_answers: {
       last: { repeated: 0.1 },
       first: { repeated: 0.05 },
-      beside: [{ last: { repeated: 0.099 } }, { first: { repeated: 0.051 } }, MEETS_AS_MUCH],
+      beside: [{ last: { repeated: 0.099 } }, { first: { repeated: 0.051 } }, MEETS_AS_MUCH, RIGHT_AS_OFTEN],
     },
     sprayed_citations: {
       last: { ids: 1.75, sources_cited: 0.5 },
@@ -316,7 +318,7 @@ describe('alerts', () => {
       'not watched: held_out_gap: the recipe holds no criteria out',
       'not watched: outcome_not_followed: the trainer sends no outcome',
       'not watched: criteria_not_followed: fewer than 16 groups of four steps have differences',
-      'not watched: same_source, hedged_answers: not recorded: the run has no counts of what its answers cite',
+      'not watched: repeated_ids, same_source, hedged_answers: not recorded: the run has no counts of what its answers cite',
       'not watched: empty_claims: the facts of the run do not say it',
     ]);
   });
@@ -455,6 +457,65 @@ describe('alerts', () => {
       'more_uncited',
       'more_irrelevant_citations',
     ]);
+  });
+
+  it('gives no alert for terse answers under longtrace-rl that a judge finds as right as before', () => {
+    const run = (outcome: 0 | 1) => {
+      const watch = new AlertWatch(new Map([['a'.repeat(64), RECIPES['longtrace-rl']]]));
+      for (let step = 0; step < STEPS; step++) {
+        for (const group of ['g0', 'g1', 'g2']) {
+          const isTerse = step > 4;
+          const facts = {
+            ...({ v: 1, family: 'long-trace', well_formed: true, finish_reason: 'stop' } as const),
+            outcome: { status: 'scored', observed: isTerse ? outcome : 1 } as const,
+            ...{ entities: { total: 4, content: 1 + step / 8, reasoning: 0, both: 1 }, chunks: null },
+          };
+          const words = isTerse ? 1 : 10;
+          const hash = isTerse ? '0123456789ab' : `${step}${group.slice(1)}`.padStart(12, '0');
+          const rows = rowsOf([facts], RECIPES['longtrace-rl'], { step, group });
+          watch.add(rows.map((row) => ({ ...row, counts: { ...BARE_COUNTS, ...answer({ words, hash }) } })));
+        }
+      }
+      return rulesOf(watch.alerts);
+    };
+    expect(run(1)).toEqual([]);
+    expect(run(0)).toContain('repeated_answers');
+  });
+
+  it('says that answers which cite nothing show no place and no ids, rather than that they were not recorded', () => {
+    const structure = { claims: 0, ids: 0, repeated: 0, place: null, hedges: false };
+    const { unwatched } = counted(STEPS, () => [
+      { facts: factsOf({ ...GOOD, claims: 0, relevant: 0 }), counts: answer({ sources: 0, structure }) },
+    ]);
+    expect(unwatched).toContainEqual({ rule: 'same_source', reason: 'not_observed' });
+    expect(unwatched).toContainEqual({ rule: 'sprayed_citations', reason: 'not_observed' });
+  });
+
+  it('compares places of the list only where it has three sources or more', () => {
+    const structure = { claims: 1, ids: 1, repeated: 0, place: 0, hedges: false };
+    const reasons = (sources: number) =>
+      counted(STEPS, () => [{ facts: factsOf(GOOD), counts: answer({ sources, structure }) }]).unwatched.map(
+        ({ rule }) => rule,
+      );
+    expect(reasons(2)).toContain('same_source');
+    expect(reasons(3)).not.toContain('same_source');
+  });
+
+  it('does not read ids that a claim repeats as none where earlier versions did not record them', () => {
+    const run = (repeated: (step: number) => number) =>
+      counted(STEPS, (step) => {
+        const again = repeated(step);
+        return [
+          {
+            facts: { ...factsOf({ ...GOOD, relevant: 0 }), ...(again === 0 ? {} : { repeated_ids: again }) },
+            counts: {},
+          },
+        ];
+      });
+    expect(run(() => 0).unwatched).toContainEqual({ rule: 'repeated_ids', reason: 'no_structure' });
+    // A version that records them takes over while the run goes on.
+    expect(rulesOf(run((step) => (step < 4 ? 0 : 4)))).not.toContain('repeated_ids');
+    expect(rulesOf(run((step) => (step < 4 ? 1 : 4)))).toContain('repeated_ids');
   });
 
   it('names copies that do not answer, what pays for them, and a change that pays less', () => {
