@@ -662,7 +662,7 @@ describe('what a trainer knows of a rollout', () => {
       const { rollout } = text === '' ? {} : JSON.parse(text);
       return rollout === undefined ? [] : [rollout.counts];
     });
-    const structure = { claims: 3, ids: 3, repeated: 0, place: 0, hedges: false };
+    const structure = { claims: 3, ids: 3, repeated: 0, place: null, hedges: false };
     expect(counts[0]).toMatchObject({ ...told, answer: { hash: expect.stringMatching(/^[0-9a-f]{12}$/u), structure } });
     const copy = send(
       new Request(`${ORIGIN}/v1/runs/copied/import`, {
@@ -706,14 +706,14 @@ describe('what a trainer knows of a rollout', () => {
     ]);
   });
 
-  it('takes at most 40 bytes a rollout for the words of its answer, 11 for what it cites, and none of its text', async () => {
+  it('takes at most 40 bytes a rollout for the words of its answer, 14 for what it cites, and none of its text', async () => {
     await record(at('words', 0, 'g', 's'));
     const kept = await inObjects(async (sql) => sql.exec('SELECT entries FROM records_v1').toArray());
     const [entry] = z.array(z.array(z.unknown())).parse(JSON.parse(String(kept.flat()[0]?.['entries'])));
     expect(entry).toHaveLength(13);
     expect(JSON.stringify(entry?.at(-1)).length + 1).toBeLessThanOrEqual(51);
     const [number, hash] = [expect.any(Number), expect.stringMatching(/^[0-9a-f]{12}$/u)];
-    expect(entry?.at(-1)).toEqual([...Array(6).fill(number), hash, 3, 3, 0, 0, 0]);
+    expect(entry?.at(-1)).toEqual([...Array(6).fill(number), hash, 3, 3, 0, null, 0]);
   });
 });
 
