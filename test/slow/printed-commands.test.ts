@@ -32,7 +32,7 @@ vi.setConfig({ maxConcurrency: 2 });
 
 const root = resolve(import.meta.dirname, '../..');
 const START_MS = 120_000;
-const PAGE_MS = 240_000;
+const PAGE_MS = 480_000;
 /** The three demo runs take about a minute on two quiet cores. */
 const DEMO_MS = 600_000;
 /** The last line of `npm run demo:rubrics`. */
