@@ -21,11 +21,8 @@ export class UnreadableCsv extends Error {
 }
 
 /**
- * Collects records while csv-parse reads: give it `options`, and take what is read so far.
- * @example
- * const records = new CsvRecords();
- * parse('question\nq', { columns: true, ...records.options });
- * records.end(); // [{ number: 1, record: { ok: true, value: { question: 'q' } } }]
+ * Collects records while csv-parse reads: `parse(text, { columns: true, ...records.options })`, then `records.end()`,
+ * such as `[{ number: 1, record: { ok: true, value: { question: 'q' } } }]`.
  */
 export class CsvRecords {
   #number = 0;

@@ -100,7 +100,11 @@ function checkAgainstBatch(text: string, streamed: Streamed, given: IncrementalO
 function checkInventedIds(text: string, streamed: Streamed, grammarName: keyof typeof GRAMMARS): void {
   const grammar = GRAMMARS[grammarName];
   // Links are read when the answer ends. Text that may be code or references waits for its end.
-  if (grammar.form === 'link' || /[`~\\]|(?:^|>)\s*(?:[[【]|[#*\s]*(?:Sources|Notes|References))/imu.test(text)) return;
+  if (
+    grammar.form === 'link' ||
+    /[`~\\$]|<(?:pre|code|kbd|samp|tt|!--)|(?:^|>)\s*(?:[[【]|[#*\s]*(?:Sources|Notes|References))/imu.test(text)
+  )
+    return;
   streamed.all.forEach((event, n) => {
     if (event.type !== 'finding' || event.reason !== 'citation_id_unknown') return;
     const told = streamed.at[n] ?? Number.NaN;
