@@ -108,6 +108,8 @@ function checkInventedIds(text: string, streamed: Streamed, grammarName: keyof t
   streamed.all.forEach((event, n) => {
     if (event.type !== 'finding' || event.reason !== 'citation_id_unknown') return;
     const told = streamed.at[n] ?? Number.NaN;
+    // A tag in the place of an id may begin another answer, so it waits for the end.
+    if (text.slice(event.span.start, event.span.end).includes('<')) return;
     const before = text.slice(0, event.span.end);
     const rest = text.slice(event.span.end);
     if (grammar.form === 'marker') {
