@@ -59,7 +59,8 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
   }
 }
 
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+/** The pieces in one array; a single piece is not copied. @param length the sum of their bytes. */
+export function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
   const [only] = pieces;
   if (only !== undefined && pieces.length === 1) return only;
   const whole = new Uint8Array(length);

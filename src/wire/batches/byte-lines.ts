@@ -3,6 +3,8 @@
  * Lines end with `\n` or `\r\n`. A byte-order mark at the start of the file is dropped. Blank lines are counted.
  */
 
+import { joined } from '../../text/lines.ts';
+
 export type ByteLine = {
   /** Line number, from 1. */
   readonly number: number;
@@ -66,18 +68,6 @@ export class LineSplitter {
     this.#heldBytes = 0;
     return line;
   }
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = pieces;
-  if (only !== undefined && pieces.length === 1) return only;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.byteLength;
-  }
-  return whole;
 }
 
 function trimmed(bytes: Uint8Array, first: boolean): Uint8Array {
