@@ -54,9 +54,17 @@ const LINEAR_TIME = 'test/slow/linear-time.test.ts';
  * Files of `functions` with a Worker of their own: they count what an isolate has done since it began, or run the tests
  * of another file over sealed records. The others share one, which own-worker.ts resets after each file.
  */
-const ALONE = ['openapi-examples', 'operation-counts', 'replay-sealed', 'runs-sealed'].map(
-  (name) => `test/functions/${name}.test.ts`,
-);
+const ALONE = ofFunctions('openapi-examples', 'operation-counts');
+
+/** Run over sealed records the tests of files that `functions` has. */
+const SEALED = ofFunctions('replay-sealed', 'runs-sealed');
+
+/** Files that try some rows of a matrix of faults or sizes in `functions`, and all of them in `slow-functions`. */
+const MATRICES = ofFunctions('adapters-failures', 'backends-faults', 'compat-graders', 'compat-grounding', 'files');
+
+function ofFunctions(...names: readonly string[]): string[] {
+  return names.map((name) => `test/functions/${name}.test.ts`);
+}
 
 const inFunctions = {
   ...attempts,
@@ -76,7 +84,10 @@ else await ensureDashboard();
 // Repeats or varies the suites `fuzz-*` and all property tests, which draw `fuzzRuns` cases each.
 const fuzzSeed = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 const fuzzRuns = Number(process.env['FUZZ_RUNS'] ?? 100);
-const ofProperties = { setupFiles: ['./test/unit/property-seed.ts'], provide: { fuzzSeed, fuzzRuns } };
+const ofProperties = {
+  setupFiles: ['./test/unit/property-seed.ts'],
+  provide: { fuzzSeed, fuzzRuns, triesAllRows: false },
+};
 
 export default defineConfig({
   test: {
@@ -107,7 +118,7 @@ export default defineConfig({
           ...ofProperties,
           setupFiles: [...ofProperties.setupFiles, './test/functions/own-worker.ts'],
           include: ['test/functions/**/*.test.ts'],
-          exclude: ALONE,
+          exclude: [...ALONE, ...SEALED],
           isolate: false,
         },
       },
@@ -128,10 +139,9 @@ export default defineConfig({
         plugins: inWorkerd(),
         test: {
           name: 'slow-functions',
-          ...attempts,
-          ...patient,
-          include: ['test/slow-functions/**/*.test.ts'],
-          provide: { fuzzSeed },
+          ...inFunctions,
+          include: ['test/slow-functions/**/*.test.ts', ...SEALED, ...MATRICES],
+          provide: { fuzzSeed, triesAllRows: true },
           testTimeout: 600_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -6,9 +6,10 @@ import { describe, expect, it } from 'vitest';
 import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
-import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
+import { SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf, TRAINERS, type Trainer } from './adapters-trainers.ts';
 import { problemOf, send } from './api.ts';
+import { DOOR_FAULTS } from './matrix-rows.ts';
 import { stubBackends } from './stub-judges.ts';
 import { replaceParts } from './worker.ts';
 
@@ -72,10 +73,8 @@ function ownFields(trainer: Trainer, mark: string): object {
 /** Whoever fails so, for the trainer. */
 const judgeOf = (trainer: Trainer, name: string): string => (trainer === 'longtracerl' ? `told ${name}` : name);
 
-const rows: readonly (readonly [string, FaultRow])[] = Object.entries(SERVER_FAULTS);
-
 describe.each(TRAINERS)('%s', (trainer) => {
-  it.concurrent.each(rows)('%s is no number', async (judge, { reason, retryable, status }) => {
+  it.concurrent.each(DOOR_FAULTS)('%s is no number', async (judge, { reason, retryable, status }) => {
     const query = { judge: judgeOf(trainer, judge), ...(trainer === 'slime' ? { reply: 'object' } : {}) };
     const reply = await send(requestOf(trainer, query, ownFields(trainer, judge)));
     const text = await reply.clone().text();

@@ -6,18 +6,17 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../src/wire/problem-entry.ts';
-import { DIALECTS, type FaultRow, SERVER_FAULTS, STUB_CANARY, STUB_MODEL } from '../contract/backend-faults.ts';
+import { DIALECTS, STUB_CANARY, STUB_MODEL } from '../contract/backend-faults.ts';
 import { familyScoreOf, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, send } from './api.ts';
+import { ALL_FAULTS, DOOR_FAULTS } from './matrix-rows.ts';
 import { stubBackends } from './stub-judges.ts';
 import { replaceParts } from './worker.ts';
 
 replaceParts({ backendsOf: stubBackends });
 
-const rows: readonly (readonly [string, FaultRow])[] = Object.entries(SERVER_FAULTS);
-
 describe('a fault of a model server', () => {
-  it.concurrent.each(rows)('%s', async (judge, { reason, retryable, status, retry_after, retry_after_slack }) => {
-    const replicate = rows.findIndex(([name]) => name === judge);
+  it.concurrent.each(ALL_FAULTS)('%s', async (judge, { reason, retryable, status, retry_after, retry_after_slack }) => {
+    const replicate = ALL_FAULTS.findIndex(([name]) => name === judge);
     const body = { ...ROLLOUT, judge, replicate };
     const refused = await send(post('/v1/score', body));
     const text = await refused.clone().text();
@@ -66,8 +65,8 @@ describe.each([
   ['long-trace', TRACE, { response: 'The Aare.', finish_reason: 'stop' }],
   ['dr-tulu', TULU, { response: TRANSCRIPT }],
 ] as const)('the same faults under %s', (family, shared, sample) => {
-  it.concurrent.each(rows)('%s', async (judge, { status, reason }) => {
-    const how = { judge, replicate: 10_000 + rows.findIndex(([name]) => name === judge) };
+  it.concurrent.each(DOOR_FAULTS)('%s', async (judge, { status, reason }) => {
+    const how = { judge, replicate: 10_000 + DOOR_FAULTS.findIndex(([name]) => name === judge) };
     await problemOf(await send(post('/v1/score', { ...shared, ...sample, ...how })), status, reason);
     const asNull = { ...shared, ...sample, ...how, on_judge_failure: 'null' };
     const unscored = await familyScoreOf(family, await send(post('/v1/score', asNull)));

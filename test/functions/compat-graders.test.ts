@@ -7,9 +7,10 @@ import type { JudgeBackend } from '../../service/backends/judge-backends.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import { graderReplySchema, openAiErrorSchema } from '../../src/wire/compat/graders/described.ts';
-import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
+import { STUB_CANARY } from '../contract/backend-faults.ts';
 import { post, send } from './api.ts';
 import { MULTI_RUN } from './compat-requests.ts';
+import { DOOR_FAULTS } from './matrix-rows.ts';
 import { stubBackends } from './stub-judges.ts';
 import { replaceParts } from './worker.ts';
 
@@ -294,10 +295,8 @@ describe('what is refused by name', () => {
   });
 });
 
-const rows: readonly (readonly [string, FaultRow])[] = Object.entries(SERVER_FAULTS);
-
 describe('a judge that fails', () => {
-  it.each(rows)('with %s gives no reward', async (model, { reason, status, retryable }) => {
+  it.each(DOOR_FAULTS)('with %s gives no reward', async (model, { reason, status, retryable }) => {
     const error = await refusal({ ...SCORE, model }, { ...SAMPLE, item: { question: model } });
     expect(error).toMatchObject({ status: status === 422 ? 400 : status, code: reason, retry: String(retryable) });
     expect(error.text).not.toContain(STUB_CANARY);

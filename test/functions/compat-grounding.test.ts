@@ -18,7 +18,7 @@ import {
   googleErrorSchema,
   googleReplySchema,
 } from '../../src/wire/compat/replies.ts';
-import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
+import { STUB_CANARY } from '../contract/backend-faults.ts';
 import { post, send, sha256Hex } from './api.ts';
 import {
   ALSO_SUPPORTED,
@@ -33,6 +33,7 @@ import {
   SUPPORTED,
   UNSUPPORTED,
 } from './compat-requests.ts';
+import { DOOR_FAULTS } from './matrix-rows.ts';
 import { stubBackends } from './stub-judges.ts';
 import { replaceParts } from './worker.ts';
 
@@ -313,10 +314,8 @@ describe.each(['google', 'google at the root'] as const)('%s', (vendor) => {
   });
 });
 
-const rows: readonly (readonly [string, FaultRow])[] = Object.entries(SERVER_FAULTS);
-
 describe.each(GROUNDING_VENDORS)('%s under a judge that fails', (vendor) => {
-  it.each(rows)('%s is no score', async (name, { reason, status }) => {
+  it.each(DOOR_FAULTS)('%s is no score', async (name, { reason, status }) => {
     judgeName = name;
     const reply = await send(requestOf(vendor, bodyOf(vendor, `${ANSWER} The fault is called ${name}.`)));
     const expected = status === 422 ? 400 : status;

@@ -14,6 +14,7 @@ import { type FileReply, fileListSchema, fileSchema, uploadPartSchema, uploadSch
 import { Faults } from '../contract/faulty-bindings.ts';
 import { digestOf, empty, keysOf, pattern } from '../contract/file-storage.case.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex } from './api.ts';
+import { triedSizes } from './matrix-rows.ts';
 
 type Field = readonly [string, string | Blob];
 
@@ -229,7 +230,7 @@ describe('a connection that breaks', () => {
   const faults = new Faults();
   const bindings = { FILES: faults.wrap(env.FILES), DB: faults.wrap(env.DB) };
 
-  it.each([0, 10, 100, 5_000_000, 20_000_000, 24_999_990])('after %i bytes leaves nothing', async (bytes) => {
+  it.each(triedSizes(0, 10, 100, 5_000_000, 20_000_000, 24_999_990))('after %i bytes leaves nothing', async (bytes) => {
     const { id } = await begin();
     for (const [path, field] of [
       ['/v1/files', 'file'],
@@ -557,7 +558,7 @@ describe('storage that fails', () => {
     }
   }
 
-  it.each([100, R2_PART_BYTES + 100])('leaves no file of %i bytes, or a whole one', async (bytes) => {
+  it.each(triedSizes(100, R2_PART_BYTES + 100))('leaves no file of %i bytes, or a whole one', async (bytes) => {
     const content = pattern(bytes);
     await withEachFault(
       async () => () => form('/v1/files', [BATCH, ['file', jsonl(content)]]),
