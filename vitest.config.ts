@@ -1,6 +1,6 @@
 /**
  * `unit` in Node (milliseconds), `functions` inside workerd with simulated bindings, `e2e` black box against real
- * processes; `slow` and `slow-functions` for what takes minutes, `llm` against a real LLM server. A Worker costs 2.4 s
+ * processes; `slow`, `slow-pages` and `slow-functions` for what takes minutes, `llm` against a real LLM server. A Worker costs 2.4 s
  * of a processor, so the files of `functions` share one; those of `functions-alone` do not.
  */
 import { resolve } from 'node:path';
@@ -65,6 +65,21 @@ const MATRICES = ofFunctions('adapters-failures', 'backends-faults', 'compat-gra
 function ofFunctions(...names: readonly string[]): string[] {
   return names.map((name) => `test/functions/${name}.test.ts`);
 }
+
+/**
+ * Slow files that do what pages tell a person to do, and copies of the repository: they wait and measure nothing, so
+ * they run beside the others (scripts/suites.ts).
+ */
+const OF_PAGES = [
+  'documented-figures',
+  'fifth-family',
+  'fifth-family-tools',
+  'new-kind',
+  'newcomer',
+  'package',
+  'pictures',
+  'printed-commands',
+].map((name) => `test/slow/${name}.test.ts`);
 
 const inFunctions = {
   ...attempts,
@@ -156,10 +171,11 @@ export default defineConfig({
           ...ofProcesses,
           testTimeout: 600_000,
           include: ['test/slow/**/*.test.ts'],
-          exclude: [LINEAR_TIME],
+          exclude: [LINEAR_TIME, ...OF_PAGES],
           provide: { fuzzSeed },
         },
       },
+      { test: { name: 'slow-pages', ...ofProcesses, testTimeout: 600_000, include: OF_PAGES } },
     ],
   },
 });

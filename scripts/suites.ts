@@ -43,6 +43,7 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
   slow: [
     // On one processor, beside the longest suite, which runs a file at a time.
     { ...vitest('slow-linear'), beside: 'filler' },
+    { ...vitest('slow-pages'), beside: 'equal' },
     vitest('slow'),
     vitest('slow-functions'),
     { name: 'vendors-install', command: ['node', 'scripts/vendors.ts'], counted: false },

@@ -1,13 +1,7 @@
 /** Rows that `functions` tries of a matrix in part, and `slow-functions` as a whole. */
 import { inject } from 'vitest';
 import { type FaultRow, SERVER_FAULTS } from '../contract/backend-faults.ts';
-
-declare module 'vitest' {
-  export interface ProvidedContext {
-    /** Whether this project tries all rows of each matrix (vitest.config.ts). */
-    triesAllRows: boolean;
-  }
-}
+import '../unit/seeded-random.ts';
 
 type NamedFault = readonly [name: string, fault: FaultRow];
 

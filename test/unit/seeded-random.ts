@@ -6,6 +6,8 @@ declare module 'vitest' {
     fuzzSeed: number;
     /** Cases that a property test draws unless it says otherwise. */
     fuzzRuns: number;
+    /** Whether the project tries all rows of each matrix (test/functions/matrix-rows.ts). */
+    triesAllRows: boolean;
   }
 }
 

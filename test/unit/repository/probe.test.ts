@@ -1,16 +1,10 @@
-/** The page about probing has the tables of the demo's rows. */
+/** The page about probing: its names and its shares. Its tables are made again in test/slow/documented-figures.test.ts. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { pageWith } from '../../../bench/hacks/page.ts';
-import { probeTables } from '../../../bench/probe/tables.ts';
 import { CANNED_ANSWERS } from '../../../src/probe/canned-answers.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/guides/probe.md'), 'utf8');
-
-it('has the tables of npm run bench:probe', async () => {
-  expect(pageWith(page, await probeTables()), 'npm run bench:probe -- --write').toBe(page);
-});
 
 it('names every canned answer', () => {
   const short = (name: string): string =>

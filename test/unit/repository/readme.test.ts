@@ -1,17 +1,17 @@
-/** The README is true: its request gives its reply, its replay its figures, and its scripts and names exist. */
+/**
+ * The README is true: its request gives its reply, and its scripts and names exist. The figures of its
+ * replay are checked in test/slow/documented-figures.test.ts.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import * as library from '../../../lib/index.ts';
-import { demoRuns } from '../../../scripts/demo-run/runs.ts';
-import { train } from '../../../scripts/demo-run/train.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { rolloutOf } from '../../../src/family/rollout-schema.ts';
 import { judgeLexically, LEXICAL_IDENTITY } from '../../../src/judgments/lexical-judge.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 import { scoreRollout } from '../../../src/scoring/score-rollouts.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
-import { scoringInProcess } from '../../house/demo-run.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8');
@@ -57,39 +57,6 @@ it('gives the reply that it shows', async () => {
   );
   if (result.status !== 'done') throw new Error(`the README's request is ${result.status}`);
   expectWithin(shown, result.reply, 'reply');
-});
-
-/** The steps of a demo run as `citeward replay` prints them, without the columns after tau. */
-async function replayedSteps(shown: readonly number[], set: Readonly<Record<string, unknown>>): Promise<string[]> {
-  const run = demoRuns().find(({ name }) => name === 'vacuous-credit');
-  if (run === undefined) throw new Error('no run');
-  const rows: string[] = [];
-  for await (const { step, groups } of train(run, scoringInProcess(run))) {
-    if (!shown.includes(step)) continue;
-    const recipe = library.recipes['refiner-gpt54-instance-rubric'];
-    const samples = groups.map(({ scored: { facts, rewards } }) =>
-      facts.map((fact, n) => ({ facts: fact, reward: rewards[n] ?? null, recipe })),
-    );
-    const { figures } = await library.replay(samples, { set });
-    rows.push(replayedRow(step, figures));
-  }
-  return rows;
-}
-
-function replayedRow(step: number, { before, after, rollouts, shift, advantages, tau }: library.ReplayFigures): string {
-  const flipped = ((advantages.flipped_share ?? Number.NaN) * 100).toFixed(1);
-  const numbers = [before.mean, after.mean, after.std, shift.mean, tau.mean].map((value) => value?.toFixed(2));
-  const [was, mean, std, moved = '', correlation] = numbers;
-  const signed = moved.startsWith('-') ? moved : `+${moved}`;
-  return [step, was, rollouts, mean, std, signed, `${flipped}%`, correlation].join(' ');
-}
-
-it('shows the figures of the replay', async () => {
-  const rows = [...readme.matchAll(/^ +(?<row>\d+ .*%.*)$/gmu)].map(({ groups }) =>
-    (groups?.['row'] ?? '').split(/\s+/u).slice(0, 8).join(' '),
-  );
-  expect(rows).toHaveLength(3);
-  expect(rows).toEqual(await replayedSteps([0, 8, 23], { negatives_require_positive: true }));
 });
 
 it('imports names that exist', () => {

@@ -7,9 +7,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { jsonLines } from '../e2e/processes.ts';
 import type { CopiedSources } from '../house/copied-sources.ts';
 import { copyWithFifthFamily, ROWS } from '../house/fifth-family.ts';
-import { jsonLines } from './processes.ts';
 
 let copy: CopiedSources;
 

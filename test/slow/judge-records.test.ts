@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { citeward, jsonLines } from './processes.ts';
+import { citeward, jsonLines } from '../e2e/processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const START_MS = 60_000;

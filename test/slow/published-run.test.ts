@@ -19,7 +19,7 @@ import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import type { GroupResponse } from '../../src/wire/groups.ts';
 import { importReportSchema } from '../../src/wire/judgment-files.ts';
 import { type RunRollout, rolloutListSchema } from '../../src/wire/runs.ts';
-import { citeward } from './processes.ts';
+import { citeward } from '../e2e/processes.ts';
 
 const SIZE = { steps: 2, prompts: 3, samples: 4, distinct: 3 };
 const RUN: DemoRun = { ...firstOf(demoRuns()), size: SIZE };

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
-import { favourableCompletion } from './favourable-judge.ts';
-import { root } from './processes.ts';
-import { startProbe } from './serve-probe.ts';
-import { ended, killServers, startServe } from './serve-process.ts';
+import { favourableCompletion } from '../e2e/favourable-judge.ts';
+import { root } from '../e2e/processes.ts';
+import { startProbe } from '../e2e/serve-probe.ts';
+import { ended, killServers, startServe } from '../e2e/serve-process.ts';
 
 let folder: string;
 
