@@ -1,7 +1,7 @@
 /**
  * `unit` in Node (milliseconds), `functions` inside workerd with simulated bindings, `e2e` black box against real
- * processes; `slow`, `slow-pages` and `slow-functions` for what takes minutes, `llm` against a real LLM server. A Worker costs 2.4 s
- * of a processor, so the files of `functions` share one; those of `functions-alone` do not.
+ * processes; `slow`, `slow-pages` and `slow-functions` for what takes minutes, `llm` against a real LLM server. A Worker
+ * costs 2.4 s of a processor, so the files of `functions` share one; those of `functions-alone` do not.
  */
 import { resolve } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
