@@ -71,6 +71,8 @@ function ofFunctions(...names: readonly string[]): string[] {
  * they run beside the others (scripts/suites.ts).
  */
 const OF_PAGES = [
+  'cli-view',
+  'deploy',
   'documented-figures',
   'fifth-family',
   'fifth-family-tools',

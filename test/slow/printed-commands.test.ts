@@ -61,7 +61,7 @@ const NOT_RUN: readonly Exception[] = [
   { file: /./u, command: /^npm run demo:rubrics(?! -- --once$)/u, reason: 'test/slow/demo-rubrics.test.ts runs it' },
   { file: /./u, command: /rubrics edit RUN/u, reason: 'a criterion is retired once; docs/guides/rubrics.md edits one' },
   { file: /./u, command: /citeward serve\b/u, reason: 'stays; test/e2e/serve.test.ts starts it' },
-  { file: /./u, command: /citeward view\b/u, reason: 'stays; test/e2e/cli-view.test.ts starts it' },
+  { file: /./u, command: /citeward view\b/u, reason: 'stays; test/slow/cli-view.test.ts starts it' },
   { file: /deploy/u, command: /npx wrangler /u, reason: 'needs an account' },
   { file: /./u, command: /npm run deploy\b(?!.*--dry-run)/u, reason: 'needs an account' },
   { file: /CONTRIBUTING/u, command: /^npm run smoke\b/u, reason: 'the page names scripts without their arguments' },

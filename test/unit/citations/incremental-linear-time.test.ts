@@ -9,7 +9,7 @@ import { createIncrementalVerifier } from '../../../src/citations/stream/verifie
 import { expectLinear, GROWTH } from '../linear-growth.ts';
 
 const SOURCES = parseSources('<snippet id=S1>x</snippet>');
-const LARGE_CHARS = 64 * 1024;
+const LARGE_CHARS = 32 * 1024;
 
 /** The beginning of a text, and the part that is repeated behind it. */
 const HOSTILE: Readonly<Record<string, readonly [string, string]>> = {

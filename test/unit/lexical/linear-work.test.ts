@@ -11,7 +11,7 @@ import {
 } from '../../../src/lexical/index.ts';
 import { expectLinear, GROWTH } from '../linear-growth.ts';
 
-const LARGE_CHARS = 250_000;
+const LARGE_CHARS = 100_000;
 
 /** Hostile texts, repeated to a length. */
 const HOSTILE: readonly (readonly [string, string])[] = [

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { startLocalWorker } from '../../scripts/local-worker.ts';
-import { type Ended, jsonLines, root, runScript } from './processes.ts';
+import { type Ended, jsonLines, root, runScript } from '../e2e/processes.ts';
 
 const KEY = 'cw_0123456789012345678901234567890123456789012';
 const SHA256 = '2b0e8dd6c8a1d8e3d3f6d0ba1d7a1b0c8f0b7d6e5c4a39281706f5e4d3c2b1a0';

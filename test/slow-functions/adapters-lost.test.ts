@@ -8,9 +8,9 @@ import type { Backends } from '../../service/backends/configured.ts';
 import { lexicalBackend } from '../../service/backends/judge-backends.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { problemSchema } from '../../src/wire/problem.ts';
-import { EXTRA_REWARD_INFO, LABEL, requestOf, TRAINERS, type Trainer } from './adapters-trainers.ts';
-import { send } from './api.ts';
-import { replaceParts } from './worker.ts';
+import { EXTRA_REWARD_INFO, LABEL, requestOf, TRAINERS, type Trainer } from '../functions/adapters-trainers.ts';
+import { send } from '../functions/api.ts';
+import { replaceParts } from '../functions/worker.ts';
 
 /** Fails for the kinds in `lost` of the samples with these questions. */
 const judge = { lost: new Map<string, readonly string[]>(), failures: 0 };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BUNDLED_CLI, root, spawnCiteward } from './processes.ts';
+import { BUNDLED_CLI, root, spawnCiteward } from '../e2e/processes.ts';
 
 let folder: string;
 const children: ChildProcess[] = [];

@@ -16,8 +16,8 @@ import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { rolloutListSchema, runDetailSchema } from '../../src/wire/runs.ts';
 import { type Detour, detoured, failing, R2_FAILED, unacknowledged } from '../contract/detoured-binding.ts';
 import { keysOf } from '../contract/file-storage.case.ts';
-import { ORIGIN, problemOf, ROLLOUT, score, send } from './api.ts';
-import { replaceParts } from './worker.ts';
+import { ORIGIN, problemOf, ROLLOUT, score, send } from '../functions/api.ts';
+import { replaceParts } from '../functions/worker.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const BAD = '<answer>The Aare ends in Italy.</answer>';
