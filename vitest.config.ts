@@ -88,7 +88,7 @@ const inFunctions = {
   ...patient,
   // A model server that misbehaves on request.
   globalSetup: ['./test/contract/stub-backend.ts'],
-  maxWorkers: 3,
+  maxWorkers: 2,
   // Against tests that hang: the longest take 4 s, and a busy machine has needed six times as long.
   testTimeout: 120_000,
   hookTimeout: 120_000,
