@@ -9,7 +9,7 @@
  * is never reused for claims that were cut differently. Raise it whenever a text may be cut into other claims or
  * statements.
  */
-export const PARSER_VERSION = 'citeward-parser-5';
+export const PARSER_VERSION = 'citeward-parser-6';
 
 /** `<element id=S1>claim</element>` */
 export type ElementGrammar = {

@@ -348,7 +348,7 @@ function namesColumns(line: string): boolean {
 }
 
 /** Every entry and definition has one of these. */
-const MAY_BE_ENTRY = /[[【［]|:\/\/|^.{0,80}\d[)）.:：、．]/m;
+const MAY_BE_ENTRY = /[[【［]|\u20e3|:\/\/|<\/sup>|^.{0,80}\d[)）.:：、．]/im;
 
 /** `text[0, content.end)` with the references of `content` replaced by spaces, where they are, and their addresses. */
 export function withoutReferences(

@@ -9,8 +9,8 @@ export const MAX_TITLE_CHARS = 200;
 export const LEAD = /^(?:[\s>*|│║┃]|<\/?[a-z][^<>]{0,64}>)+/i;
 /** Frames of a row. */
 export const FRAMES = '|│║┃';
-/** A number before a title: `(1)`, `1.` */
-const NUMBER = /^[(（]?\d{1,3}(?:[)）.:：、．]|(?=[\s|│<]))/;
+/** A number before a title: `(1)`, `1.`, `1️⃣` */
+const NUMBER = /^[(（]?\d{1,3}(?:[)）.:：、．]|\ufe0f?\u20e3|(?=[\s|│<]))/;
 /** Most words of a title without an address or quotation marks that looks like one: longer ones may be sentences. */
 const MAX_TITLE_WORDS = 6;
 /** Longest entry that may look like a title, with its address, in UTF-16 code units. */
@@ -20,10 +20,10 @@ const QUOTATIONS = /["“„«「『《〈][^"”“»」』》〉]*["”“»�
 const SENTENCE = /[a-z\d]{2}[.!?]["”)]?\s+\S|[。！？]\s*\S/;
 /**
  * A subject before a verb that begins a sentence, or a common verb in it. Titles write `Is` in capitals. "war", "hat",
- * "son" and "era" are none: English titles have these words, too.
+ * "son" and "era" are none, as English titles have these words, too, but for "war" and "hat" behind a German article.
  */
 const STATED =
-  /^(?:It|They|He|She|There|This|These|Es|Sie|Er|Il|Elle|Ils) [a-zäöüßàéè]|\s(?:is|are|was|were|has|have|had|can|does|did|ist|sind|waren|haben|wird|wurden?|est|sont|était|eran|fue|fueron|tiene|è|sono|é|são|foi|zijn|heeft)(?=\s)/;
+  /^(?:It|They|He|She|There|This|These|Es|Sie|Er|Il|Elle|Ils) [a-zäöüßàéè]|\s(?:is|are|was|were|has|have|had|can|does|did|ist|sind|waren|haben|wird|wurden?|est|sont|était|eran|fue|fueron|tiene|è|sono|é|são|foi|zijn|heeft)(?=\s)|^(?:Der|Die|Das|Ein|Eine) (?:\S+ ){1,3}(?:war|hat|hatten?) /;
 /** A verb or an adjective of a Chinese or Japanese sentence. */
 const STATED_IN_CHARACTERS = /[是有在了很被は]/;
 /** `How rivers are made` and `Love is Blind` state nothing. */

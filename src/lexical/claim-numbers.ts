@@ -1,4 +1,5 @@
 /** The numbers of a claim: what each is written with, and which numbers of a source say the same. */
+import { isInQuarter, monthNumber, quarterAt } from './name-spellings.ts';
 import { type SpelledNumber, spelledNumber } from './number-words.ts';
 import {
   isInDate,
@@ -10,6 +11,7 @@ import {
   type WrittenNumber,
 } from './quantities.ts';
 import { NUMBER, type TokenList } from './token-list.ts';
+import { numberWordValue } from './word-lists.ts';
 
 // Numbers in this range are years, not rounded numbers: 1940 is not a rounded 1937.
 const FIRST_YEAR = 1000;
@@ -47,20 +49,27 @@ export class ClaimNumbers {
   accepts(own: number, token: number, tokens: TokenList, source: NumberText): boolean {
     const quantity = this.quantityOf(own);
     const isDigits = tokens.numberOf(token) >= 0;
+    const ownQuarter = quarterAt(this.#tokens, own);
+    if (ownQuarter > 0) return isInQuarter(ownQuarter, tokens, token);
     if (quantity === null) {
       // The claim has the name of the month of a date.
       return !isDigits || isInDate(writtenAt(tokens, token, source.text, source.offset));
     }
     const spelled = isDigits ? null : spelledNumber(tokens, token, source.text, source.offset);
-    // The name of the month of a date, or the same word in another sense.
-    if (!isDigits && spelled === null) return true;
+    const ownNumber = this.#tokens.numberOf(own);
+    // The name of the month of a date, a one or a place, or the same word in another sense; no dozens for 12.
+    if (!isDigits && spelled === null) {
+      const hash = tokens.hashes[token] ?? 0;
+      return ownNumber < 0 || isOrdinal(quantity) || quantity.value === numberWordValue(hash) || monthNumber(hash) > 0;
+    }
     const written = writtenAt(tokens, token, source.text, source.offset, spelled);
     // Digits may count places without saying so: 19 May is the nineteenth. "Nineteen" does not.
     const ownSpelled = this.spelledAt(own);
     if (spelled !== null && ownSpelled !== null && spelled.ordinal !== ownSpelled.ordinal) return false;
     if (spelled?.ordinal === false && isOrdinal(quantity)) return false;
     if (ownSpelled?.ordinal === false && isDigits && isOrdinal(written)) return false;
-    return isSameQuantity(quantity, written);
+    const most = spelled?.isRough === true && spelled.value < 1 ? (this.#tokens.numberPlaces[ownNumber] ?? 0) / 2 : 0;
+    return isSameQuantity(quantity, written, most * (1 + ROUNDING_ERROR));
   }
 
   /** A number of the claim with what it is written with; `null` = the token is no number. */

@@ -1,4 +1,5 @@
 import { ClaimNumbers } from './claim-numbers.ts';
+import { currencyNamed } from './currencies.ts';
 import {
   hasNegationSign,
   isFunctionWord,
@@ -8,10 +9,19 @@ import {
   mayBeName,
   negatesIn,
 } from './languages.ts';
-import { monthNames, monthNumber, quarterOf, spellingsOf } from './name-spellings.ts';
+import { monthNames, monthNumber, quarterAt, quarterOf, spellingsOf } from './name-spellings.ts';
 import { hashAmbiguous } from './number-scanner.ts';
-import { firstWordOf } from './number-words.ts';
-import { isCurrency, isInDate, isInName, isOrdinal, otherValues, type Quantity } from './quantities.ts';
+import { firstWordOf, otherWordsOf } from './number-words.ts';
+import {
+  isFullHour,
+  isInDate,
+  isInName,
+  isOrdinal,
+  isTurns,
+  otherValues,
+  type Quantity,
+  shareOf,
+} from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
 import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash, stemOf } from './token-hash.ts';
 import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
@@ -27,6 +37,8 @@ import {
 } from './word-lists.ts';
 
 const MAY = stemOf('may');
+/** Words after an hour. */
+const HALVES = new Set(['pm', 'uhr'].map(stemOf));
 const NEGATING_PREFIXES: readonly string[] = ['un', 'in', 'im', 'ir', 'dis', 'non'];
 const SHORTEST_PREFIXED_WORD = 6;
 
@@ -119,7 +131,7 @@ export class ClaimTerms {
       if ((kind & STOP) !== 0 && this.readsEnglish && isPersonal(hash)) this.personal = true;
       if (this.isNegation(claim, i)) this.negated = true;
       this.nameOfToken[i] = 0;
-      const isStop = (kind & STOP) !== 0 && !this.isMay(i);
+      const isStop = ((kind & STOP) !== 0 && !this.isMay(i)) || this.isPartOfHour(i);
       if (i < read || (dropStops && (isStop || isFunctionWord(language, hash)))) {
         this.termOfToken[i] = -1;
         continue;
@@ -194,7 +206,14 @@ export class ClaimTerms {
       this.mayDiffer[term] = 1;
     }
     const quarter = quarterOf(this.tokens.hashes[token - 1] ?? 0, hash, this.tokens.hashes[token + 1] ?? 0);
-    if (quarter !== 0) this.putLater(quarter, value);
+    if (quarter !== 0) {
+      this.putLater(quarter, value);
+      const place = quarterAt(this.tokens, token);
+      if (place > 0 && this.asksForPlaces) {
+        this.mayDiffer[term] = 1;
+        this.putLater(hashNumber(place), value);
+      }
+    }
     if (!this.readsEnglish) return;
     if (!this.onlyLooksListed(claim, token)) {
       for (const opposite of oppositesOf(hash)) this.put(opposite, -value);
@@ -216,6 +235,21 @@ export class ClaimTerms {
     return hashes[token] === MAY && ((kinds[token] ?? 0) & CAPITALISED) !== 0 && this.isBesideNumber(token);
   }
 
+  /** Whether a token says nothing besides the hour before it: the 00 of 17:00, the pm of 5:30 pm. */
+  private isPartOfHour(token: number): boolean {
+    const { kinds, hashes } = this.tokens;
+    if (((kinds[token] ?? 0) & NUMBER) !== 0) {
+      const number = this.numbers.quantityOf(token);
+      return number !== null && isFullHour(number) && this.hasHour(token - 1);
+    }
+    return HALVES.has(hashes[token] ?? 0) && [1, 2].some((back) => this.hasHour(token - back));
+  }
+
+  private hasHour(token: number): boolean {
+    const number = token < 0 ? null : this.numbers.quantityOf(token);
+    return number !== null && number.hour !== null;
+  }
+
   /** Whether a number is the token before or after. */
   private isBesideNumber(token: number): boolean {
     const { kinds, count } = this.tokens;
@@ -232,12 +266,17 @@ export class ClaimTerms {
     if (number >= 0) this.put(hashNumber(number), value);
     if (quantity === null) return;
     this.mayDiffer[value - 1] = 1;
+    if (numberWordValue(hash) < 0) this.putLater(numberWordStem(number), value);
     this.addValues(quantity, value);
   }
 
   /** Adds the other values of a number. */
   private addValues(quantity: Quantity, value: number): void {
-    for (const other of otherValues(quantity, this.asksForPlaces)) this.putLater(hashNumber(other), value);
+    const values = otherValues(quantity, this.asksForPlaces);
+    for (const other of values) this.putLater(hashNumber(other), value);
+    if (!this.asksForPlaces) return;
+    const share = quantity.value === 0.5 || values.includes(0.5) ? 0.5 : shareOf(quantity);
+    for (const word of otherWordsOf(quantity.value, share, isTurns(quantity))) this.putLater(word, value);
   }
 
   /** Adds the other spellings of a number: its word, and with a point that may be a decimal point or not. */
@@ -288,7 +327,8 @@ export class ClaimTerms {
     const { kinds, starts, ends, count } = this.tokens;
     const start = starts[token] ?? 0;
     const end = ends[token] ?? 0;
-    if (end - start < 2 || (this.isBesideNumber(token) && isCurrency(claim.slice(start, end)))) return false;
+    if (end - start < 2 || claim.charAt(end) === '$') return false;
+    if (this.isBesideNumber(token) && currencyNamed(claim.slice(start, end)) !== null) return false;
     if (!initial || ((kinds[token] ?? 0) & ACRONYM) !== 0) return true;
     if (token + 1 >= count || ((kinds[token + 1] ?? 0) & CAPITALISED) === 0) return false;
     return starts[token + 1] === end + 1 && claim.charCodeAt(end) === 0x20;

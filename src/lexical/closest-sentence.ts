@@ -6,9 +6,9 @@
 import type { ClaimTerms } from './claim-terms.ts';
 import type { EvidenceScan } from './evidence-scan.ts';
 import { hasNegationSign, isFunctionWord, isSigned, negatesIn, softensNegation, turnsNegation } from './languages.ts';
-import { monthNumber } from './name-spellings.ts';
-import { spelledNumber } from './number-words.ts';
-import { hasUnitAfter } from './quantities.ts';
+import { anyQuarterAt, monthNumber, quarterAt } from './name-spellings.ts';
+import { isTurnWord, spelledNumber } from './number-words.ts';
+import { hasUnitAfter, isTurns } from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { Closest } from './support-model.ts';
 import { stemOf } from './token-hash.ts';
@@ -113,7 +113,7 @@ export function closestSentence(
     const has = new Set(hits.values());
     const one = {
       weight: best,
-      otherNumbers: hasOtherNumber(part) ? changedNumbers(terms, numbers, scan, part, has, best, elsewhere) : null,
+      otherNumbers: changedNumbers(terms, numbers, scan, part, has, best, elsewhere),
       negation: isClose && negationDiffers(terms, denied, part, has),
     };
     if (isCloser(one, found)) found = one;
@@ -140,7 +140,16 @@ type ComparedNumber = {
   /** The term that it counts, `step` tokens after it: "45 floors", "45 km long"; -1 = none. */
   readonly word: number;
   readonly step: number;
+  /** The kind of number that a sentence must have instead. */
+  readonly kind: number;
 };
+
+// Kinds of numbers that a sentence may have besides those of the claim, as bits.
+const ANY_NUMBER = 1;
+/** Threefold, three times. */
+const TURNS = 2;
+/** Q3, third quarter. */
+const QUARTER = 4;
 
 /** Returns the numbers of a claim that are compared, by term. */
 function comparedNumbers(terms: ClaimTerms, { weights }: EvidenceScan): Map<number, ComparedNumber> {
@@ -152,7 +161,9 @@ function comparedNumbers(terms: ClaimTerms, { weights }: EvidenceScan): Map<numb
     const unit = number !== null && hasUnitAfter(number) ? termAt(terms, token + 1) : -1;
     const step = unit < 0 ? 1 : 2;
     const weight = (weights[term] ?? 0) + (weights[unit] ?? 0);
-    numbers.set(term, { term, weight, word: termAt(terms, token + step), step });
+    const hash = terms.tokens.hashes[token] ?? 0;
+    const kind = quarterAt(terms.tokens, token) > 0 ? QUARTER : isTurnWord(hash) ? TURNS : ANY_NUMBER;
+    numbers.set(term, { term, weight, word: termAt(terms, token + step), step, kind });
   }
   return numbers;
 }
@@ -162,10 +173,12 @@ function termAt({ termOfToken, tokens }: ClaimTerms, token: number): number {
   return token < tokens.count ? (termOfToken[token] ?? -1) : -1;
 }
 
-/** Whether a term is a number, but no year or day, which a source may say once for several sentences. */
+/** Whether a term is a number or quarter, but no year or day, which a source may say once for several sentences. */
 function isCompared({ firstToken, nameOfToken, tokens, text }: ClaimTerms, term: number): boolean {
   const token = firstToken[term] ?? 0;
-  const value = numberAt(tokens, token, text, 0);
+  if (quarterAt(tokens, token) > 0) return true;
+  const isRough = spelledNumber(tokens, token, text)?.isRough === true;
+  const value = isRough ? Number.NaN : numberAt(tokens, token, text, 0);
   return value >= 0 && !isYear(value) && nameOfToken[token] !== 1 && !isDay(tokens, token);
 }
 
@@ -183,13 +196,18 @@ function isDay({ hashes }: TokenList, token: number): boolean {
 
 const isYear = (value: number): boolean => Number.isInteger(value) && value >= 1000 && value <= 2200;
 
-/** Whether a sentence has a number that the claim does not have. */
-function hasOtherNumber({ tokens, text, offset, first, end, termOf }: Part): boolean {
+/** The kinds of numbers of a sentence that the claim does not have. */
+function otherNumbersIn({ tokens, text, offset, first, end, termOf }: Part): number {
+  let kinds = 0;
   for (let i = first; i < end; i++) {
-    const value = termOf(i) < 0 ? numberAt(tokens, i, text, offset) : Number.NaN;
-    if (value >= 0 && !isYear(value)) return true;
+    if (termOf(i) >= 0) continue;
+    if (anyQuarterAt(tokens, i) > 0) kinds |= QUARTER;
+    const value = numberAt(tokens, i, text, offset);
+    if (!(value >= 0) || isYear(value)) continue;
+    const to = (tokens.ends[i] ?? 0) - offset;
+    kinds |= ANY_NUMBER | (isTurnWord(tokens.hashes[i] ?? 0) || isTurns({ text, end: to }) ? TURNS : 0);
   }
-  return false;
+  return kinds;
 }
 
 /** Marks the numbers of a claim that a sentence with most of the rest of it lacks, and that are not said elsewhere. */
@@ -203,8 +221,10 @@ function changedNumbers(
   elsewhere: Float64Array,
 ): Uint8Array | null {
   let changed: Uint8Array | null = null;
-  for (const { term, weight: own } of numbers.values()) {
-    if (has.has(term)) continue;
+  const kinds = numbers.size === 0 ? 0 : otherNumbersIn(sentence);
+  if (kinds === 0) return null;
+  for (const { term, weight: own, kind } of numbers.values()) {
+    if (has.has(term) || (kinds & kind) === 0) continue;
     const rest = totalWeight - own;
     if (weight < CLOSE_WITHOUT_NUMBER * rest || Math.max(0, (elsewhere[term] ?? 0) - own) > weight - ELSEWHERE * rest)
       continue;

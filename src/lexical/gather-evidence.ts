@@ -264,8 +264,8 @@ function missingNumbers(
   const own = terms.tokens;
   for (let n = 0; n < own.numberCount; n++) {
     const token = own.numberTokens[n] ?? 0;
-    if (isAnywhere(scan, terms.termOfToken[token] ?? 0)) continue;
-    if (terms.nameOfToken[token] === 1) continue;
+    const term = terms.termOfToken[token] ?? -1;
+    if (term < 0 || isAnywhere(scan, term) || terms.nameOfToken[token] === 1) continue;
     if (isRounded(terms, n, tokens, sources)) continue;
     const value = own.numberValues[n] ?? Number.NaN;
     const start = own.starts[token] ?? 0;

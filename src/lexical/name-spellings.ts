@@ -1,5 +1,6 @@
 /** Words that name the same thing and share no stem: months, quarters of a year, places and their adjectives. */
 import { stemOf } from './token-hash.ts';
+import type { TokenList } from './token-list.ts';
 
 /** From January on, in English, German, French, Spanish and Italian, without accents. */
 const MONTHS =
@@ -71,3 +72,30 @@ const QUARTER_BY_ORDINAL: ReadonlyMap<number, number> = new Map(
     return [stemOf(ordinal), stemOf(quarter)] as const;
   }),
 );
+
+/** Tokens after "third" in which a quarter may be: the third and fourth quarters. */
+const QUARTER_REACH = 3;
+
+/** The quarter of a year, from 1, that a token of a text names with the word after it ("third quarter"); 0 = none. */
+export function quarterAt({ hashes, count }: TokenList, token: number): number {
+  const isBefore = token + 1 < count && hashes[token + 1] === QUARTER;
+  return isBefore ? ORDINALS.indexOf(hashes[token] ?? 0) + 1 : 0;
+}
+
+/** The quarter that a token names alone or with the word after it: Q3, third quarter; 0 = none. */
+export function anyQuarterAt(list: TokenList, token: number): number {
+  return CODES.indexOf(list.hashes[token] ?? 0) + 1 || quarterAt(list, token);
+}
+
+/** Whether a token that means a quarter's place says that of a quarter: Q3, 3rd quarter, third and fourth quarters. */
+export function isInQuarter(quarter: number, list: TokenList, token: number): boolean {
+  if (CODES[quarter - 1] === list.hashes[token]) return true;
+  const { hashes, count } = list;
+  for (let i = token + 1; i <= token + QUARTER_REACH && i < count; i++) if (hashes[i] === QUARTER) return true;
+  return false;
+}
+
+const stemsOfQuarters = (at: number): number[] =>
+  QUARTERS.split(',').map((names) => stemOf(names.split(' ')[at] ?? ''));
+const CODES = stemsOfQuarters(0);
+const ORDINALS = stemsOfQuarters(1);

@@ -1,4 +1,5 @@
 import { isApostrophe, LETTER, unitClass } from './character-classes.ts';
+import { endsWithCode } from './currencies.ts';
 import { addUnit, HASH_SEED, hashNumber } from './token-hash.ts';
 
 const COMMA = 0x2c;
@@ -28,7 +29,7 @@ const MAX_EXACT_DIGITS = 15;
 /**
  * Reads one number written in digits. Thousands: "1,200", "1.200.000", "1 200", "1'200", and "1,50,000" as in India.
  * Decimals: "1.5", "1·5", "1½", and "1,5" with one or two digits and no further comma. Magnitudes: "4万", "3万5000", "5k", "$1.2m",
- * "890M", "1.2B", "4,2 M€". ".5" is 0.5. Ordinal endings and the s of "1990s" belong to the number; sign and currency do not. Of a date with
+ * "890M", "1.2B", "4,2 M€", "$5MM". Fractions: "8 1/2", "3/4 of". ".5" is 0.5. Ordinal endings and the s of "1990s" belong to the number; sign and currency do not. Of a date with
  * points ("27.05.1937") each part is a number.
  */
 export class NumberScanner {
@@ -43,6 +44,7 @@ export class NumberScanner {
 
   private digits = 0;
   private raw = 0;
+  private isFraction = false;
 
   /** Reads the number at `at`, which must be the offset of an ASCII digit. */
   scan(text: string, at: number, limit: number): void {
@@ -50,6 +52,7 @@ export class NumberScanner {
     this.value = 0;
     this.place = 1;
     this.digits = 0;
+    this.isFraction = false;
     this.raw = HASH_SEED;
     const isFraction = startsWithPoint(text, at);
     const first = this.readDigits(text, limit);
@@ -91,8 +94,9 @@ export class NumberScanner {
       return;
     }
     const digits = this.value;
+    if (fraction === 0 && this.digits <= MAX_WHOLE_DIGITS) this.readFraction(text, limit);
     if (fraction > 0) this.value /= 10 ** fraction;
-    this.place = 10 ** -fraction;
+    this.place = this.isFraction ? 0.01 : 10 ** -fraction;
     const quarters = fraction === 0 && this.end < limit ? text.charCodeAt(this.end) - ONE_QUARTER + 1 : 0;
     if (quarters > 0 && quarters in QUARTERS) {
       this.end++;
@@ -101,6 +105,20 @@ export class NumberScanner {
     }
     const scaled = mayScale(text, this.end) && (this.scaleBySigns(text, limit) || this.scaleBySuffix(text, at, limit));
     this.hash = ambiguous && !scaled ? hashAmbiguous(digits) : hashNumber(this.value);
+  }
+
+  /** Adds the fraction of "8 1/2", and divides "3/4 of": other numbers with a slash are dates, scores and names. */
+  private readFraction(text: string, limit: number): void {
+    const mark = text.charAt(this.end);
+    if (mark !== '/' && mark !== ' ' && mark !== '-') return;
+    const found = (mark === '/' ? PART : MIXED).exec(text.slice(this.end, Math.min(limit, this.end + FRACTION_UNITS)));
+    if (found === null) return;
+    const above = mark === '/' ? this.value : Number(found[1]);
+    const below = Number(found[mark === '/' ? 1 : 2]);
+    if (above >= below || above === 0) return;
+    this.value = (mark === '/' ? 0 : this.value) + above / below;
+    this.isFraction = true;
+    this.end += mark === '/' ? 1 + String(below).length : found[0].length;
   }
 
   /** Applies the letter of "5k", "890M", "$1.2m", "£3b" and "4,2 M€". Returns whether there was one. */
@@ -118,11 +136,12 @@ export class NumberScanner {
       this.place *= large;
       return true;
     }
-    if (end + 1 < limit && unitClass(text.charCodeAt(end + 1)) === LETTER) return false;
+    const isDouble = MILLIONS.test(text.slice(end, Math.min(limit, end + 3)));
+    if (!isDouble && end + 1 < limit && unitClass(text.charCodeAt(end + 1)) === LETTER) return false;
     const letters = isAmount(text, at) ? LETTERS_OF_AMOUNTS : MAGNITUDE_LETTERS;
-    const factor = letters.get(text.charAt(end));
+    const factor = isDouble && letters === MAGNITUDE_LETTERS ? undefined : letters.get(text.charAt(end));
     if (factor === undefined) return false;
-    this.end++;
+    this.end += isDouble ? 2 : 1;
     this.value = scaled(this.value, factor);
     this.place *= factor;
     return true;
@@ -180,6 +199,17 @@ export class NumberScanner {
   }
 }
 
+/** Most digits before a fraction: what has more is a year. */
+const MAX_WHOLE_DIGITS = 3;
+/** Code units after a number in which a fraction is. */
+const FRACTION_UNITS = 16;
+/** The fraction of a mixed number, in the parts that rulers and recipes have. */
+const MIXED = /^[ -](\d{1,2})\/(2|3|4|5|6|8|10|16|32|64)(?![\d/.])/;
+/** The rest of a fraction that a word tells from a date. */
+const PART = /^\/(\d{1,3}) (?:of|full|empty|inch|mile|cup|hour|pound|ounce|teaspoon|tablespoon)/;
+/** After an amount: $5MM. */
+const MILLIONS = /^(?:MM|mm)(?![A-Za-z])/;
+
 /** Whether a letter or sign that may scale a number is at `at`, or after a space there: a fast test. */
 function mayScale(text: string, at: number): boolean {
   const mark = text.charCodeAt(at);
@@ -236,11 +266,11 @@ const LETTERS_OF_AMOUNTS: ReadonlyMap<string, number> = new Map([
 ]);
 const CURRENCY_SIGNS = '$€£¥₹₩₽₺₪₴₦₱฿';
 
-/** Returns whether a currency sign is before the number at `at`. */
+/** Returns whether the sign or code of a currency is before the number at `at`. */
 function isAmount(text: string, at: number): boolean {
   if (at === 0) return false;
   const before = text.charAt(at - 1) === ' ' && at > 1 ? text.charAt(at - 2) : text.charAt(at - 1);
-  return CURRENCY_SIGNS.includes(before);
+  return CURRENCY_SIGNS.includes(before) || endsWithCode(text, at);
 }
 
 /** Multiplies without the error of doubles: 8.2 million is 8,200,000. */

@@ -4,8 +4,9 @@
  * differs from nothing.
  */
 import { LETTER, SINGLE, unitClass } from './character-classes.ts';
+import { currencyNamed, isCurrencySign, isSameCurrency } from './currencies.ts';
 import { scaled } from './number-scanner.ts';
-import { quotient, ratioOf, SHARE, singular, sizesOfMeasure, type Unit, unitNamed } from './units.ts';
+import { quotient, ratioOf, SHARE, sizesOfMeasure, type Unit, unitNamed } from './units.ts';
 
 /** A number in its text. `text[start, end)` has its digits and magnitude ("5 million"). */
 export type WrittenNumber = {
@@ -20,31 +21,19 @@ const MAX_WORD_UNITS = 12;
 /** Code units around a number in which a word may say that it is negative or falls. */
 const FALL_UNITS = 80;
 
-/** Symbols, codes and names of each currency, in the singular. The first is its name here. */
-const CURRENCIES =
-  'dollar $|cent ¢|usd us$ 美元 ドル|aud a$|cad c$|hkd hk$|sgd s$|nzd nz$|eur € euro 欧元 ユーロ|gbp £ sterling pound 英镑|' +
-  '¥|jpy yen 円 日元|cny rmb yuan renminbi 元|inr ₹ rupee|rub ₽ rouble ruble рублей рубля|krw ₩ 원|try ₺ lira|ils ₪ shekel|' +
-  'uah ₴|ngn ₦|vnd ₫|php ₱|thb ฿ baht|chf franc franken|btc ₿ bitcoin|peso|rand|dirham|riyal|krone krona kroner kronor';
-const CURRENCY_BY_WORD = byWord(CURRENCIES);
-/** The sign alone does not tell which of these is meant. */
-const DOLLARS = new Set(['dollar', 'usd', 'aud', 'cad', 'hkd', 'sgd', 'nzd']);
-const YENS = new Set(['¥', 'jpy', 'cny']);
-
-function byWord(lists: string): ReadonlyMap<string, string> {
-  return new Map(
-    lists.split('|').flatMap((list) => {
-      const words = list.split(' ');
-      return words.map((word) => [word, words[0] ?? word] as const);
-    }),
-  );
-}
-
 /** A number with what it is written with; `null` = nothing. */
-export type Quantity = WrittenNumber & { readonly unit: Unit | null; readonly currency: string | null };
+export type Quantity = WrittenNumber & {
+  readonly unit: Unit | null;
+  readonly currency: string | null;
+  readonly hour: Hour | null;
+};
+
+/** An hour of the day, in [0, 24); if its half of the day is not said, in [0, 12). */
+type Hour = { readonly hour: number; readonly isSure: boolean };
 
 /** Reads what a number is written with. A claim's numbers are read once, and compared with many of its sources. */
 export function quantityOf(number: WrittenNumber): Quantity {
-  return { ...number, unit: unitOf(number), currency: currencyOf(number) };
+  return { ...number, unit: unitOf(number), currency: currencyOf(number), hour: hourOf(number) };
 }
 
 /**
@@ -53,6 +42,11 @@ export function quantityOf(number: WrittenNumber): Quantity {
  */
 export function isSameQuantity(claim: Quantity, source: WrittenNumber, most = 0): boolean {
   const { unit, currency } = claim;
+  const hour = claim.hour === null ? null : hourOf(source);
+  if (claim.hour !== null && hour !== null) {
+    const isSure = hour.isSure && claim.hour.isSure;
+    return isSure ? hour.hour === claim.hour.hour : hour.hour % 12 === claim.hour.hour % 12;
+  }
   // Most numbers of claims are equal and have no unit: then the source's is not read.
   if ((unit !== null || claim.value !== source.value) && !isSameValue(claim, source, most)) return false;
   if (currency !== null && !isSameCurrency(currency, currencyOf(source))) return false;
@@ -122,6 +116,33 @@ export function isOrdinal({ text, start, end }: WrittenNumber): boolean {
   return isDigit(text.charCodeAt(start)) && 'tdh'.includes(text.charAt(end - 1));
 }
 
+/** The hour that a number is of a time of day: 5 pm, 5:30 p.m., 17:00, 17 Uhr; `null` = of none. */
+function hourOf({ text, start, end, value }: WrittenNumber): Hour | null {
+  if (!(value <= 24) || !Number.isInteger(value)) return null;
+  const found = HOUR.exec(text.slice(end, end + MAX_WORD_UNITS));
+  if (found === null || text.charAt(start - 1) === ':') return null;
+  const half = (found[2] ?? found[3])?.charAt(0).toLowerCase() ?? '';
+  const isSure = half !== '' || value === 0 || value > 12 || text.charAt(start) === '0';
+  const isMorning = half === 'a' || half === 'p';
+  if (isMorning && value > 12) return null;
+  return { hour: isMorning ? (value % 12) + (half === 'p' ? 12 : 0) : isSure ? value % 24 : value % 12, isSure };
+}
+
+/** Minutes, then the half of the day, or only one of them. */
+const HOUR = /^(?:(:[0-5]\d)(?![\d:])\s?(am|pm|a\.m|p\.m|uhr)?|\s?(am|pm|a\.m|p\.m|uhr))(?![a-z])/i;
+
+/** Whether a number is the minutes of a full hour: 17:00. */
+export function isFullHour({ text, start, end }: WrittenNumber): boolean {
+  return end - start === 2 && text.startsWith(':00', start - 1) && isDigit(text.charCodeAt(start - 2));
+}
+
+/** Whether a number says how often or how many times as much: 3 times, 3x, 3-fold. */
+export function isTurns({ text, end }: Pick<WrittenNumber, 'text' | 'end'>): boolean {
+  return TURNS.test(text.slice(end, end + MAX_WORD_UNITS));
+}
+
+const TURNS = /^[ -]?(?:times|x|fold)(?![A-Za-z])/;
+
 /** Words that are joined to a year or an amount, even at the start of a sentence. */
 const PREFIXES = new Set('mid pre post late early sub top under over since non us usd eur gbp'.split(' '));
 
@@ -137,10 +158,16 @@ export function otherValues(number: Quantity, all: boolean): number[] {
   else if (value <= 1) values.push(scaled(value, 100));
   if (mayBeMillions(number)) values.push(scaled(value, 1e6));
   else if (value >= 1e6) values.push(scaled(value, 1e-6));
+  if (all && number.hour !== null) for (const hour of [0, 12]) values.push((number.hour.hour % 12) + hour);
   const year = all ? shortYear(number) : null;
   if (year !== null) values.push(year);
   else if (all && unit === null && value >= 1000 && value <= 2200) values.push(value % 100);
   return values;
+}
+
+/** What share of a whole a quantity may be: 0.45 for 45% and for 0.45. */
+export function shareOf({ value, unit }: Quantity): number {
+  return unit === null ? value : unit.measure === SHARE ? (value * unit.size) / 100 : 0;
 }
 
 /** The values of a quantity in all units that measure the same. */
@@ -160,17 +187,6 @@ const MOST_WRITTEN = 1e9;
 /** A small m against the digits is a metre or a million. */
 function mayBeMillions({ text, end }: WrittenNumber): boolean {
   return text.charAt(end) === 'm' && !isLetterAt(text, end + 1);
-}
-
-/** Whether a word is the code or name of a currency: USD, EUR. */
-export function isCurrency(word: string): boolean {
-  return currencyNamed(word) !== null;
-}
-
-function isSameCurrency(one: string | null, other: string | null): boolean {
-  if (one === null || other === null || one === other) return true;
-  if (one === 'dollar' || other === 'dollar') return DOLLARS.has(one) && DOLLARS.has(other);
-  return (one === '¥' || other === '¥') && YENS.has(one) && YENS.has(other);
 }
 
 function isSameSign(claim: WrittenNumber, source: WrittenNumber): boolean {
@@ -203,11 +219,6 @@ function currencyOf({ text, start, end }: WrittenNumber): string | null {
   return currencyNamed(before) ?? currencyNamed(wordAfter(text, end)[0]);
 }
 
-function currencyNamed(word: string): string | null {
-  const isCode = word !== '' && word === word.toUpperCase();
-  return isCode || word.length > 3 || word === 'yen' ? (CURRENCY_BY_WORD.get(singular(word)) ?? null) : null;
-}
-
 /** Whether the word after a number is a unit or a currency: 5 km, 5 euros. */
 export function hasUnitAfter(number: WrittenNumber): boolean {
   return unitOf(number) !== null || currencyNamed(wordAfter(number.text, number.end)[0]) !== null;
@@ -218,16 +229,20 @@ function unitOf({ text, end }: WrittenNumber): Unit | null {
   // Against the digits a small m may also be a million.
   if (word === 'm' && text.charAt(end) === 'm') return null;
   if (word === 'per' || word === 'pour' || word === 'por')
-    return CENT.test(text.slice(end, end + MAX_WORD_UNITS)) ? unitNamed('%') : null;
+    return CENT.test(text.slice(end, end + MAX_WORD_UNITS)) ? { measure: SHARE, size: 1, isPoints: false } : null;
   if (word === 'degrees') return unitNamed(wordAfter(text, after)[0]);
   // A kilowatt-hour is no kilowatt.
   if (HOURS.test(text.slice(after, after + 7))) return null;
   const unit = unitNamed(word);
+  if (unit?.measure === SHARE && unit.size === 1)
+    return { ...unit, isPoints: POINTS_WORD.test(word) || POINTS.test(text.slice(after, after + 7)) };
   return unit !== null && PER.test(text.slice(after, after + 7))
     ? quotient(unit, unitNamed(wordAfter(text, text.indexOf(' ', after + 1))[0]))
     : unit;
 }
 
+const POINTS_WORD = /^(?:pp|p?pts?|prozentpunkt)/i;
+const POINTS = /^[ -]points?/;
 const CENT = /^\s?(?:per|pour|por) ?(?:cent|ciento)/i;
 const HOURS = /^[ -]hours?\b/i;
 const PER = /^ (?:per|an?|each|every|pro|par) /;
@@ -248,7 +263,7 @@ function wordAfter(text: string, end: number): readonly [word: string, after: nu
   const first = text.charAt(end);
   const from = isSpaceUnit(first) || first === '-' ? end + 1 : end;
   if (unitClass(text.charCodeAt(from)) === SINGLE) {
-    const isKnown = (word: string): boolean => unitNamed(word) !== null || CURRENCY_BY_WORD.has(word);
+    const isKnown = (word: string): boolean => unitNamed(word) !== null || isCurrencySign(word);
     const known = [3, 2, 1].map((length) => text.slice(from, from + length)).find(isKnown) ?? '';
     return [known, from + known.length];
   }

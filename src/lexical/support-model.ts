@@ -91,7 +91,7 @@ export function supportFeatures(
 }
 
 /** Name and version of the built-in lexical judge in results and judgment keys. Raise it if any answer changes. */
-export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-6';
+export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-7';
 
 /** Whether a judgment is of the lexical judge, of this version or an earlier one. */
 export function isLexicalJudge(model: string | null): boolean {

@@ -13,6 +13,13 @@ export const STOP = 8;
 
 export const PERCENT = stemOf('percent');
 const PER = stemOf('per');
+const AND = stemOf('and');
+const A = stemOf('a');
+const HALF = stemOf('half');
+/** Between the digits of a number in words. */
+export const POINT = stemOf('point');
+/** A word, " point " between it and the next. */
+const POINT_UNITS = ' point '.length;
 export const CENT = stemOf('cent');
 
 /**
@@ -107,14 +114,53 @@ export class TokenList {
     const base = isNumber
       ? (this.numberValues[this.numberCount - 1] ?? Number.NaN)
       : numberWordValue(this.hashes[last] ?? 0);
+    if (this.hashes[last] === A && last > this.first && this.hashes[last - 1] === HALF) {
+      this.replaceLast(2, factor / 2, factor / 5, end);
+      return true;
+    }
     if (!(base >= 0)) return false;
     const place = isNumber ? (this.numberPlaces[this.numberCount - 1] ?? 1) : 1;
-    const value = scaled(base, factor);
-    const from = this.starts[last] ?? 0;
-    this.count = last;
-    if (isNumber) this.numberCount--;
-    this.pushNumber(value, place * factor, hashNumber(value), from, end);
+    // Of two thousand three, only the three are hundreds.
+    const low = base % (factor === 100 ? 1000 : factor * 1000);
+    this.replaceLast(1, base - low + scaled(low, factor), place * factor, end);
     return true;
+  }
+
+  /**
+   * Adds a number word to the number in words before it: the twenty of "two hundred and twenty", the two of "one point
+   * two". Returns false if there is none.
+   * @param mayFollowAnd whether an "and" between both joins them.
+   */
+  joinWord(value: number, text: string, start: number, end: number, mayFollowAnd: boolean): boolean {
+    let last = this.count - 1;
+    if (last < this.first || start - (this.ends[last] ?? 0) > 1) return false;
+    const between = this.hashes[last];
+    if (between === POINT && value < 10 && last > this.first && start - (this.ends[last - 1] ?? 0) === POINT_UNITS) {
+      const whole = numberWordValue(this.hashes[last - 1] ?? 0);
+      if (whole >= 0) this.replaceLast(2, whole + value / 10, 0.1, end);
+      return whole >= 0;
+    }
+    const isAfterAnd = between === AND;
+    if (isAfterAnd && (--last < this.first || (this.starts[last + 1] ?? 0) - (this.ends[last] ?? 0) > 1)) return false;
+    const number = this.numberOf(last);
+    if (number < 0 || number !== this.numberCount - 1 || isDigit(text, this.starts[last] ?? 0)) return false;
+    const before = this.numberValues[number] ?? Number.NaN;
+    const place = this.numberPlaces[number] ?? 1;
+    if (place < 1 && !isAfterAnd && value < 10) {
+      this.replaceLast(1, before + (value * place) / 10, place / 10, end);
+      return true;
+    }
+    const room = before % 100 === 0 ? 100 : before % 10 === 0 && before % 100 > 10 ? 10 : 0;
+    if (value >= room || value === 0 || (isAfterAnd && (!mayFollowAnd || room < 100 || value === 1))) return false;
+    this.replaceLast(isAfterAnd ? 2 : 1, before + value, 1, end);
+    return true;
+  }
+
+  /** Puts a number in the place of the last tokens. */
+  private replaceLast(tokens: number, value: number, place: number, end: number): void {
+    this.count -= tokens;
+    if (this.numberCount > 0 && (this.numberTokens[this.numberCount - 1] ?? 0) >= this.count) this.numberCount--;
+    this.pushNumber(value, place, hashNumber(value), this.starts[this.count] ?? 0, end);
   }
 
   /** Index of the number of a token, by bisection; -1 if the token is no number. */
@@ -156,6 +202,11 @@ export class TokenList {
     this.ends = grown(this.ends, new Int32Array(size));
     if (this.marksKinds) this.kinds = grown(this.kinds, new Uint8Array(size));
   }
+}
+
+function isDigit(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 48 && unit <= 57;
 }
 
 function grown<T extends Int32Array | Uint8Array | Float64Array>(from: T, to: T): T {

@@ -110,10 +110,13 @@ const POWERS_AFTER_DIGITS = hashTable(
   AFTER_DIGITS.flatMap(([power, words]) => words.split(' ').map((word) => [hashWord(word), power] as const)),
 );
 
-/** Returns the factor of a magnitude word that follows digits ("2 Mrd.", "3 млн") by its unstemmed hash, or 0. */
+const DOZEN = hashWord('dozen');
+
+/** Returns the factor of a magnitude word that follows digits ("2 Mrd.", "3 млн", "3 dozen") by its unstemmed hash, or 0. */
 export function magnitudeAfterDigits(hash: number): number {
   const power = lookUp(POWERS_AFTER_DIGITS, hash);
-  return power === 0 ? 0 : 10 ** power;
+  if (power === 0) return hash === DOZEN ? 12 : 0;
+  return 10 ** power;
 }
 
 const NEGATIONS =

@@ -3,10 +3,18 @@
  * place. Words with apostrophes, with dots between initials or with units beyond ASCII are read one by one.
  */
 import { ASCII_FOLD, isApostrophe, LETTER, SEPARATOR, unitClass } from './character-classes.ts';
+import { endsWithCode } from './currencies.ts';
 import type { NumberScanner } from './number-scanner.ts';
 import { addUnit, dropUnit, HASH_SEED, hashWord, stemHash } from './token-hash.ts';
-import { ACRONYM, CAPITALISED, CENT, STOP, type TokenList } from './token-list.ts';
-import { isJoinedPrefix, isStopWord, LONGEST_STOP_WORD, magnitude, magnitudeAfterDigits } from './word-lists.ts';
+import { ACRONYM, CAPITALISED, CENT, POINT, STOP, type TokenList } from './token-list.ts';
+import {
+  isJoinedPrefix,
+  isStopWord,
+  LONGEST_STOP_WORD,
+  magnitude,
+  magnitudeAfterDigits,
+  numberWordValue,
+} from './word-lists.ts';
 
 // How to stem a word of four or more letters, by its last two letters.
 const KEPT = 0;
@@ -20,6 +28,7 @@ const LOOK_FURTHER = 4;
 const ENDINGS: Uint8Array = endings();
 // A local name: V8 loads an imported constant at every use.
 const CENT_STEM = CENT;
+const POINT_STEM = POINT;
 const HYPHEN = 0x2d;
 
 /** Maps `last letter * 128 + letter before it` to a class above. Equivalent to `stemHash`, but one table look-up. */
@@ -55,7 +64,7 @@ export function finishPlainWords(list: TokenList, text: string, bytes: Uint8Arra
     if (word + 1 < end && next === wordEnd + 1 && text.charCodeAt(wordEnd) === HYPHEN && isJoinedPrefix(hash)) {
       word++;
       appendJoined(list, text, start, wordEnd, list.ends[word] ?? 0, hash);
-    } else appendWord(list, text, start, wordEnd, hash);
+    } else appendWord(list, text, start, wordEnd, hash, word + 1 < end ? (list.hashes[word + 1] ?? 0) : 0);
   }
 }
 
@@ -96,7 +105,7 @@ function stemWords(list: TokenList, text: string, bytes: Uint8Array, shift: numb
       h = dropUnit(h, last);
       if (ending === DROP_ES && end - start > 4) h = dropUnit(h, 0x65);
     }
-    if (h === CENT_STEM) return word;
+    if (h === CENT_STEM || h === POINT_STEM) return word;
     hashes[word] = h;
   }
   return to;
@@ -111,8 +120,8 @@ function appendJoined(list: TokenList, text: string, start: number, hyphen: numb
   list.push(stemHash(text, start + 1, end, h), start, end, kind);
 }
 
-/** Appends one word of ASCII letters and digits with unstemmed `hash`. */
-function appendWord(list: TokenList, text: string, start: number, end: number, hash: number): void {
+/** Appends one word of ASCII letters and digits with unstemmed `hash`, before a word with the unstemmed hash `next`. */
+function appendWord(list: TokenList, text: string, start: number, end: number, hash: number, next: number): void {
   const units = end - start;
   let kind = text.charCodeAt(start) < 97 ? CAPITALISED : 0;
   if (list.marksKinds) {
@@ -127,6 +136,10 @@ function appendWord(list: TokenList, text: string, start: number, end: number, h
     }
     h = stemHash(text, start, end, h);
     if (h === CENT && list.joinPercent(end)) return;
+  }
+  if (units > 2) {
+    const value = numberWordValue(h);
+    if (value >= 0 && list.joinWord(value, text, start, end, magnitude(next) === 0)) return;
   }
   list.push(h, start, end, kind);
 }
@@ -154,6 +167,8 @@ export function appendUncommonWord(
     const c = text.charCodeAt(i);
     const folded = c < 128 ? (ASCII_FOLD[c] ?? 0) : 0;
     if (folded !== 0) {
+      // USD34: the digits are a number.
+      if (c < 58 && i === start + 3 && endsWithCode(text, i)) break;
       h = addUnit(h, folded);
       if (c >= 97) lowerCase = true;
     } else if (c === 0x2e && (dotted || i === start + 1) && isInitial(text, i + 1, to)) dotted = true;

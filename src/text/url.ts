@@ -50,7 +50,7 @@ function routeAt(address: string, at: number): string {
 
 /**
  * The same text for all spellings of one page's address: the normal form without scheme, `www.` and tracking
- * parameters, with one spelling of percent signs, of `&amp;` and of international host names. A DOI and a paper of arXiv
+ * parameters, user names and dots in the path, with one spelling of percent signs, of `&amp;` and of international hosts. A DOI and a paper of arXiv
  * have one key in all their forms (`10.1000/x`, `doi:`, `dx.doi.org`; `/abs`, `/pdf`, `/html`, `arXiv:`), as pages of
  * Wikimedia have on their mobile hosts, and videos of YouTube. A text that is no web address is its own key. What a site may answer differently
  * stays apart: path case, the order of parameters, `ref`, file names, versions of a paper.
@@ -81,7 +81,7 @@ export function keyOfPage(address: string): string | null {
   const end = fragment === -1 ? normal.length : fragment;
   const query = normal.slice(0, end).indexOf('?', hostEnd);
   const host = pageHost(normal.slice(start, hostEnd));
-  const path = oneSpelling(normal.slice(hostEnd, query === -1 ? end : query));
+  const path = withoutDots(oneSpelling(normal.slice(hostEnd, query === -1 ? end : query)));
   const rest = query === -1 ? '' : oneSpelling(withoutTracking(normal.slice(query + 1, end))).replace(ESCAPED_AND, '&');
   const page = videoPage(host, path, rest) ?? pageOn(host, path) + (rest === '' ? '' : `?${rest}`);
   return showsWholePage(page) ? page : page + oneSpelling(normal.slice(end));
@@ -160,16 +160,32 @@ function pageOn(host: string, path: string): string {
 /** Longest host (RFC 1035). A longer one is none, and stays as written. */
 const MAX_HOST_CHARS = 253;
 
-/** The host without `www.`, as registrars write it (`xn--…`). One that no site may have stays as written. */
+/**
+ * The host without the name of a user and `www.`, as registrars write it (`xn--…`). One that no site may have stays as
+ * written, and so does one with a backslash, which browsers take for a slash.
+ */
 function pageHost(authority: string): string {
-  const at = authority.lastIndexOf('@') + 1;
-  let host = authority.slice(at);
+  if (authority.includes('\\')) return authority;
+  let host = authority.slice(authority.lastIndexOf('@') + 1);
   while (host.startsWith('www.') && host.indexOf('.', 'www.'.length) !== -1) host = host.slice('www.'.length);
   // The point of the root: example.com.
   if (/[^.:]\.$/.test(host)) host = host.slice(0, -1);
-  if (!isAscii(host) && host.length <= MAX_HOST_CHARS && !host.includes('\\') && URL.canParse(`http://${host}`))
+  if (!isAscii(host) && host.length <= MAX_HOST_CHARS && URL.canParse(`http://${host}`))
     host = new URL(`http://${host}`).host;
-  return authority.slice(0, at) + host;
+  return host;
+}
+
+/** A path without `.` and `..`, which browsers resolve. */
+function withoutDots(path: string): string {
+  if (!path.includes('/.')) return path;
+  const kept: string[] = [];
+  for (const part of path.split('/')) {
+    if (part !== '..' && part !== '.') kept.push(part);
+    else if (part === '..' && kept.length > 1) kept.pop();
+  }
+  let end = kept.length;
+  while (end > 0 && kept[end - 1] === '') end--;
+  return kept.slice(0, end).join('/');
 }
 
 function isAscii(text: string): boolean {
@@ -242,5 +258,5 @@ function hostOf(authority: string, defaultPort: string): string {
 
 /** `toLowerCase` maps letters outside ASCII by Unicode tables, which change; this maps A to Z only. */
 function lowerAscii(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return /[A-Z]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text;
 }

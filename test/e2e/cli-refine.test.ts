@@ -107,7 +107,7 @@ describe('in this process', () => {
     expect(shown.stdout).toMatch(/the policy saw [\d,]+ of [\d,]+ characters/);
     expect(shown.stdout).toMatch(/good-answer · citeward-extractive-1 · reward \d/);
     expect(shown.stderr).toMatch(/3 rows refined · 3 candidates · mean reward \d/);
-    expect(shown.stderr).toContain('judge citeward-lexical-6');
+    expect(shown.stderr).toContain('judge citeward-lexical-7');
   });
 
   test('names a bad line and refines the others', async () => {

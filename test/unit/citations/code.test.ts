@@ -105,6 +105,23 @@ describe('a marker behind a backslash', () => {
   });
 });
 
+describe('an equation of LaTeX', () => {
+  it.each([
+    ['\\begin{equation}\nx[1] = 3\n\\end{equation}\nIt is red [2].', ['It is red <- 2']],
+    ['\\begin{align*}\nx[1] &= 3 \\\\\ny[2] &= \\sqrt{4}\n\\end{align*}\nIt is red [2].', ['It is red <- 2']],
+    // Prose, a blank line, another end or none: text.
+    ['\\begin{equation}\nThe Aare is long [1].\n\\end{equation}', ['The Aare is long <- 1']],
+    ['\\begin{equation} It is red [1].\n\nx = 3 \\end{equation}', ['It is red <- 1']],
+    ['\\begin{equation} x = 3, it is red [1].', ['it is red <- 1']],
+    ['\\begin{equation} x = 3 [1] \\end{align}', ['x = 3 <- 1']],
+    ['\\begin{quote}\nIt is red [1].\n\\end{quote}', ['It is red <- 1']],
+  ])('%j', (text, claims) => {
+    const read = claimsIn(text, 'bracket');
+    expect(read).toHaveLength(claims.length);
+    for (const [n, claim] of claims.entries()) expect(read[n]?.endsWith(claim)).toBe(true);
+  });
+});
+
 it('hides the same code however the text is cut, and keeps length and line breaks', () => {
   const piece = fc.constantFrom(
     ...[
@@ -126,7 +143,7 @@ it('hides the same code however the text is cut, and keeps length and line break
       '`'.repeat(17),
     ],
     ...['<code>', '</CODE>', '<pre', '>', '\n<pre>', '</pre>', '<!--', '-->', '<', '<tt x="1">', '</tt>'],
-    ...['$', '$$', 'x = 1', '\\(', '\\)', '\\[', '\\]', '5'],
+    ...['$', '$$', 'x = 1', '\\(', '\\)', '\\[', '\\]', '5', '\\begin{equation}', '\\end{equation}', '\\begin{'],
   );
   fc.assert(
     fc.property(fc.array(fc.array(piece, { maxLength: 6 }), { maxLength: 8 }), (chunks) => {

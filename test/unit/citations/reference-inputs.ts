@@ -66,6 +66,10 @@ export const REFERENCE_LISTS: readonly string[] = [
   'Daftar Pustaka\n[1] Halaman sungai',
   '引用元\n[1] 川のページ',
   '出处：\n[1] 河流的网页',
+  'Quellen: [1] Der Kalte Krieg; [2] Das Haus am Fluss',
+  '📚 Sources:\n1️⃣ Aare page\n2️⃣ Rhine page',
+  'Sources:\n1\u20e3 The page of the Aare, https://a.example',
+  'References\n<sup>1</sup> The page of the Aare\n<sup>2</sup> Rhine page',
 ];
 
 /** Each follows the same sentence, and is read as claims or statements: the texts of the claims (`null`: some). */
@@ -120,6 +124,11 @@ export const NO_REFERENCE_LISTS: readonly (readonly [text: string, read: readonl
   ['<rivers>\n[1] Aare page\n</rivers>', null],
   ['Sources: [1] "The Aare" was built by aliens in 1500.', null],
   ['| Reference |\n| [1] opened in 1937 |', null],
+  ['Quellen: [1] Der Krieg war lang; [2] Aare', ['Quellen: <- 1', 'Der Krieg war lang; <- 2']],
+  ['Quellen:\n[1] Die Aare hat viele Namen.\n[2] Rhein', ['Quellen: <- 1', 'Die Aare hat viele Namen. <- 2']],
+  ['Sources:\n1️⃣ The Rhine is long [2].', null],
+  ['It is so 1️⃣ of 2️⃣ times [2].', ['It is so 1️⃣ of 2️⃣ times <- 2']],
+  ['References\n<sup>1</sup> The Rhine is long [2].', null],
   ['### Sources\n| Id | What it says |\n|---|---|\n| [1] | It opened in 1937 |\n| [2] | It is red |', null],
 ];
 

@@ -36,6 +36,10 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['identifiers', 'GPT-4 '],
   ['units and powers', '.5 mg per l, 5 M€ g/'],
   ['numbers in words', 'twenty-one twenty-first 2019/20 '],
+  ['numbers in several words', 'one point two five million three hundred and '],
+  ['decimals in words', 'one point two three '],
+  ['dozens and parts', 'half a dozen of two thirds of twice half a '],
+  ['fractions, hours and codes', '8 1/2 3/4 of 17:00 5 pm USD34 5% points '],
 ];
 
 describe('hostile text takes linear time', () => {

@@ -1,0 +1,50 @@
+/** Currencies by symbol, code and name. */
+import { singular } from './units.ts';
+
+/** Symbols, codes and names of each currency, in the singular. The first is its name here. */
+const CURRENCIES =
+  'dollar $|cent ¢|usd us$ 美元 ドル|aud a$ au$|cad c$ ca$|hkd hk$|sgd s$|nzd nz$|twd nt$|eur € euro 欧元 ユーロ|' +
+  'gbp £ sterling pound 英镑|¥|jpy yen 円 日元|cny rmb yuan renminbi 元|inr ₹ rupee|rub ₽ rouble ruble рублей рубля|' +
+  'krw ₩ 원|try ₺ lira|ils ₪ shekel|uah ₴|ngn ₦|vnd ₫ dong|php ₱|thb ฿ baht|chf franc franken|btc ₿ bitcoin|' +
+  'brl r$ reais|peso|rand zar|dirham aed|riyal sar|krone krona kroner kronor nok sek dkk';
+const CURRENCY_BY_WORD = byWord(CURRENCIES);
+/** The sign alone does not tell which of these is meant. */
+const DOLLARS = new Set(['dollar', 'usd', 'aud', 'cad', 'hkd', 'sgd', 'nzd', 'twd']);
+const YENS = new Set(['¥', 'jpy', 'cny']);
+
+function byWord(lists: string): ReadonlyMap<string, string> {
+  return new Map(
+    lists.split('|').flatMap((list) => {
+      const words = list.split(' ');
+      return words.map((word) => [word, words[0] ?? word] as const);
+    }),
+  );
+}
+
+/** The name here of a currency by its symbol, code (USD) or name (euros, but not "won"); `null` = no currency. */
+export function currencyNamed(word: string): string | null {
+  const isCode = word !== '' && word === word.toUpperCase();
+  return isCode || word.length > 3 || word === 'yen' ? (CURRENCY_BY_WORD.get(singular(word)) ?? null) : null;
+}
+
+/** Whether a word is exactly one of the symbols and names. */
+export function isCurrencySign(word: string): boolean {
+  return CURRENCY_BY_WORD.has(word);
+}
+
+/** Whether the code of a currency ends at `end`, or before one space there: USD 5, EUR5. */
+export function endsWithCode(text: string, end: number): boolean {
+  const to = text.charAt(end - 1) === ' ' ? end - 1 : end;
+  const code = text.slice(Math.max(0, to - CODE_UNITS), to);
+  return CODE.test(code) && !/[A-Za-z]/.test(text.charAt(to - CODE_UNITS - 1)) && currencyNamed(code) !== null;
+}
+
+const CODE_UNITS = 3;
+const CODE = /^[A-Z]{3}$/;
+
+/** Whether two currencies, by their names here, may be the same; `null` = not said. */
+export function isSameCurrency(one: string | null, other: string | null): boolean {
+  if (one === null || other === null || one === other) return true;
+  if (one === 'dollar' || other === 'dollar') return DOLLARS.has(one) && DOLLARS.has(other);
+  return (one === '¥' || other === '¥') && YENS.has(one) && YENS.has(other);
+}
