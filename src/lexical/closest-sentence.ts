@@ -177,16 +177,7 @@ function termAt({ termOfToken, tokens }: ClaimTerms, token: number): number {
 function isCompared({ firstToken, nameOfToken, tokens, text }: ClaimTerms, term: number): boolean {
   const token = firstToken[term] ?? 0;
   if (quarterAt(tokens, token) > 0) return true;
-  const isRough = spelledNumber(tokens, token, text)?.isRough === true;
-  const value = isRough ? Number.NaN : numberAt(tokens, token, text, 0);
-  return value >= 0 && !isYear(value) && nameOfToken[token] !== 1 && !isDay(tokens, token);
-}
-
-/** A number in digits or in words, of a claim or a source; NaN for other tokens. */
-function numberAt(tokens: TokenList, token: number, text: string, offset: number): number {
-  const number = tokens.numberOf(token);
-  if (number >= 0) return tokens.numberValues[number] ?? Number.NaN;
-  return spelledNumber(tokens, token, text, offset)?.value ?? Number.NaN;
+  return isCount(tokens, token, text, 0) && nameOfToken[token] !== 1 && !isDay(tokens, token);
 }
 
 /** Whether a number is beside the name of a month. */
@@ -196,18 +187,25 @@ function isDay({ hashes }: TokenList, token: number): boolean {
 
 const isYear = (value: number): boolean => Number.isInteger(value) && value >= 1000 && value <= 2200;
 
-/** The kinds of numbers of a sentence that the claim does not have. */
+/** The kinds of numbers of a sentence that the claim does not have. Dozens and parts are none. */
 function otherNumbersIn({ tokens, text, offset, first, end, termOf }: Part): number {
   let kinds = 0;
   for (let i = first; i < end; i++) {
     if (termOf(i) >= 0) continue;
     if (anyQuarterAt(tokens, i) > 0) kinds |= QUARTER;
-    const value = numberAt(tokens, i, text, offset);
-    if (!(value >= 0) || isYear(value)) continue;
-    const to = (tokens.ends[i] ?? 0) - offset;
-    kinds |= ANY_NUMBER | (isTurnWord(tokens.hashes[i] ?? 0) || isTurns({ text, end: to }) ? TURNS : 0);
+    if (isTurnWord(tokens.hashes[i] ?? 0)) kinds |= TURNS;
+    else if (isCount(tokens, i, text, offset))
+      kinds |= ANY_NUMBER | (isTurns({ text, end: (tokens.ends[i] ?? 0) - offset }) ? TURNS : 0);
   }
   return kinds;
+}
+
+/** Whether a token is a number in digits or in words, of a claim or a source, but no year, dozen or part. */
+function isCount(tokens: TokenList, token: number, text: string, offset: number): boolean {
+  const number = tokens.numberOf(token);
+  const spelled = number < 0 ? spelledNumber(tokens, token, text, offset) : null;
+  const value = number < 0 ? (spelled?.value ?? Number.NaN) : (tokens.numberValues[number] ?? Number.NaN);
+  return value >= 0 && !isYear(value) && spelled?.isRough !== true;
 }
 
 /** Marks the numbers of a claim that a sentence with most of the rest of it lacks, and that are not said elsewhere. */

@@ -14,6 +14,9 @@ export const STOP = 8;
 export const PERCENT = stemOf('percent');
 const PER = stemOf('per');
 const AND = stemOf('and');
+const AT = stemOf('at');
+/** Behind a number that begins another word: three hundred two-bedroom flats. */
+const HYPHENED = /^-(?!one|two|three|four|five|six|seven|eight|nine)/;
 const A = stemOf('a');
 const HALF = stemOf('half');
 /** Between the digits of a number in words. */
@@ -135,8 +138,10 @@ export class TokenList {
     let last = this.count - 1;
     if (last < this.first || start - (this.ends[last] ?? 0) > 1) return false;
     const between = this.hashes[last];
+    if (HYPHENED.test(text.slice(end, end + 6))) return false;
     if (between === POINT && value < 10 && last > this.first && start - (this.ends[last - 1] ?? 0) === POINT_UNITS) {
-      const whole = numberWordValue(this.hashes[last - 1] ?? 0);
+      // "At one point two trains left."
+      const whole = this.hashes[last - 2] === AT ? -1 : numberWordValue(this.hashes[last - 1] ?? 0);
       if (whole >= 0) this.replaceLast(2, whole + value / 10, 0.1, end);
       return whole >= 0;
     }

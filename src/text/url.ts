@@ -152,7 +152,8 @@ function pageOn(host: string, path: string): string {
   if (ARXIV.has(host)) {
     const found = ARXIV_PATH.exec(path);
     const paper = found?.[1] ?? found?.[2];
-    if (paper !== undefined) return `arxiv.org/abs/${lowerAscii(paper)}`;
+    // Before `.pdf` there may be a dot or slash, too.
+    if (paper !== undefined) return `arxiv.org${withoutDots(`/abs/${lowerAscii(paper)}`)}`;
   }
   return (host.includes('.m.wik') ? host.replace(MOBILE_WIKI, '$1.$2') : host) + path;
 }
@@ -175,9 +176,9 @@ function pageHost(authority: string): string {
   return host;
 }
 
-/** A path without `.` and `..`, which browsers resolve. */
+/** A path without `.` and `..`, which browsers resolve, and slashes at its end. */
 function withoutDots(path: string): string {
-  if (!path.includes('/.')) return path;
+  if (!path.includes('/.') && !path.endsWith('/')) return path;
   const kept: string[] = [];
   for (const part of path.split('/')) {
     if (part !== '..' && part !== '.') kept.push(part);

@@ -75,6 +75,9 @@ const FORMS: readonly { readonly form: string; readonly same: readonly Pair[]; r
       ['It rose by 3.25 percent.', 'It rose by three point two five percent.'],
       ['The firm sold 200 to 300 lamps.', 'The firm sold between two hundred and three hundred lamps.'],
       ['At that point two trains left.', 'At that point 2 trains left.'],
+      ['Then 2 trains left.', 'At one point two trains left, and then others.'],
+      ['The block has 300 flats.', 'The block has three hundred two-bedroom flats.'],
+      ['The wood has 200 trees.', 'The wood has two hundred five-year-old trees.'],
     ],
     other: [
       ['It cost 224 euros.', 'It cost two hundred twenty-three euros.'],
@@ -112,6 +115,7 @@ const FORMS: readonly { readonly form: string; readonly same: readonly Pair[]; r
       ['It has two dozen rooms.', 'It has 24 rooms.'],
       ['It has 6 rooms.', 'It has half a dozen rooms.'],
       ['It has about a dozen rooms.', 'It has 11 rooms.'],
+      ['The old farm near Bern has 50 cows.', 'It has 50. Half of the cows of the old farm near Bern are brown.'],
     ],
     other: [
       ['It has 13 rooms.', 'It has a dozen rooms.'],

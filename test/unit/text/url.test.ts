@@ -101,6 +101,8 @@ describe('pageKey', () => {
     ['https://arxiv.org/abs/2401.00001', 'https://ar5iv.labs.arxiv.org/html/2401.00001'],
     ['https://arxiv.org/abs/2401.00001', 'https://doi.org/10.48550/arXiv.2401.00001'],
     ['https://arxiv.org/abs/2401.00001', 'arxiv.org/abs/2401.00001'],
+    ['https://arxiv.org/abs/https:', 'https://arxiv.org/pdf/https://.pdf'],
+    ['https://arxiv.org/abs/2401.1', 'https://arxiv.org/pdf/2401.1/..pdf'],
     ['https://doi.org/10.1000/abc', '10.1000/ABC'],
     ['https://doi.org/10.1000/abc', 'DOI 10.1000/abc'],
     ['https://doi.org/10.1000/abc', 'doi.org/10.1000/abc'],
