@@ -111,8 +111,8 @@ export abstract class RowsSummary<T, Kind extends string> {
 }
 
 /** `1 bad line` */
-export function badLinesText(count: number): string {
-  return countOf(count, 'bad line');
+export function badLinesText(count: number, unit: 'line' | 'row' = 'line'): string {
+  return countOf(count, `bad ${unit}`);
 }
 
 /** A recipe by its name; an inline recipe by the first digits of its digest. */

@@ -267,10 +267,10 @@ describe('invalid files', () => {
     const before = await batchesListed();
     const ended = await there('submit', path);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr.split('\n').filter((line) => line.startsWith('line '))).toEqual([
-      'line 2: This line is not parseable as valid JSON.',
-      'line 3: This line is not an object.',
-      'line 5: Line 1 has the same custom_id; give each line its own.',
+    expect(ended.stderr.split('\n').filter((line) => line.includes(': line '))).toEqual([
+      `${path}: line 2: This line is not parseable as valid JSON.`,
+      `${path}: line 3: This line is not an object.`,
+      `${path}: line 5: Line 1 has the same custom_id; give each line its own.`,
     ]);
     expect(ended.stderr).toContain('3 bad lines: nothing was done');
     expect(await batchesListed()).toBe(before);

@@ -53,9 +53,9 @@ export async function checkedInput(
   const prepared = await prepareBatch({ input, endpoint, scoring, directory });
   if (prepared.ok) return prepared.file;
   const { errors, error_count } = prepared;
-  for (const error of errors) screen.message(errorText(error, input.unit), 'red');
+  for (const error of errors) screen.message(`${input.name}: ${errorText(error, input.unit)}`, 'red');
   if (error_count > MAX_BATCH_ERRORS) screen.message(`… ${countText(error_count)} in all`, 'red');
-  throw new RunError(`${badLinesText(error_count)}: nothing was done`);
+  throw new RunError(`${badLinesText(error_count, input.unit)}: nothing was done`);
 }
 
 /** Runs `work` with a temporary directory that is removed at the end, also after Ctrl-C. */

@@ -4,9 +4,8 @@
  */
 
 import { parse } from 'csv-parse';
-import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { CsvLayout } from '../../../src/wire/rows/csv-header.ts';
-import { CsvRecords, UnreadableCsv } from '../../../src/wire/rows/csv-records.ts';
+import { CSV_HINT, CsvRecords, UnreadableCsv } from '../../../src/wire/rows/csv-records.ts';
 import type { FileRecord } from '../../../src/wire/rows/row-line.ts';
 import { RunError } from '../exit.ts';
 import type { Input } from '../input.ts';
@@ -33,10 +32,7 @@ async function* readable({ chunks, name }: Input): AsyncGenerator<Uint8Array> {
  */
 export async function* csvRecords(input: Input, { delimiter, headerLine }: CsvLayout): AsyncGenerator<FileRecord> {
   const records = new CsvRecords();
-  const parser = parse({
-    ...records.options,
-    ...{ bom: true, delimiter, from_line: headerLine, max_record_size: MAX_BODY_BYTES },
-  });
+  const parser = parse({ ...records.options, bom: true, delimiter, from_line: headerLine });
   // The error is that of the write, too.
   parser.on('error', () => undefined);
   try {
@@ -53,7 +49,8 @@ export async function* csvRecords(input: Input, { delimiter, headerLine }: CsvLa
   } catch (error) {
     if (!(error instanceof UnreadableCsv)) throw error;
     yield* records.take();
-    throw new RunError(`${input.name} ${error.message}`, error.unreadable.hint);
+    const done = error.row === null || error.row === 1 ? '' : 'Rows before it are done. ';
+    throw new RunError(`${input.name} ${error.message}`, `${done}${CSV_HINT}`);
   } finally {
     parser.destroy();
   }

@@ -10,7 +10,7 @@ import { readRunLine } from '../../../src/runs/run-file.ts';
 import { readLines } from '../../../src/text/lines.ts';
 import { cellProblems, recordOf } from '../../../src/wire/rows/columns.ts';
 import { csvLayout } from '../../../src/wire/rows/csv-header.ts';
-import { CsvRecords, UnreadableCsv } from '../../../src/wire/rows/csv-records.ts';
+import { CSV_HINT, CsvRecords, UnreadableCsv } from '../../../src/wire/rows/csv-records.ts';
 import { isZip, rowFormatOf } from '../../../src/wire/rows/row-format.ts';
 import { jsonRowLines, NO_OBJECT, ROW_FAULTS, type RowLine, recordOfLine } from '../../../src/wire/rows/row-line.ts';
 import { isToolDocument, RowReader, recordsOfDocument } from '../../../src/wire/rows/tool-files.ts';
@@ -206,6 +206,7 @@ async function csvRecords(file: Blob, format: 'csv' | 'tsv'): Promise<readonly R
   const { parse } = await import('csv-parse/browser/esm/sync');
   const { delimiter, headerLine } = csvLayout(text.slice(0, HEAD_BYTES));
   const records = new CsvRecords();
+  let unread: UnreadableCsv | null = null;
   try {
     parse(text, {
       ...records.options,
@@ -214,12 +215,20 @@ async function csvRecords(file: Blob, format: 'csv' | 'tsv'): Promise<readonly R
     });
   } catch (error) {
     if (!(error instanceof UnreadableCsv)) throw error;
-    return refused(error.unreadable.problem, error.unreadable.hint);
+    unread = error;
   }
-  return records.end().map(({ number, record }) => ({
-    number,
-    record: record.ok ? record : { ok: false, error: ROW_FAULTS[record.error] },
-  }));
+  const read = records
+    .end()
+    .map(
+      ({ number, record }): Read => ({
+        number,
+        record: record.ok ? record : { ok: false, error: ROW_FAULTS[record.error] },
+      }),
+    );
+  if (unread === null) return read;
+  const { row } = unread;
+  if (row === null || row === 1) return refused(unread.message, CSV_HINT);
+  return [...read, { number: row, record: { ok: false, error: `${unread.problem}. Nothing after it is read.` } }];
 }
 
 /** Reads on after a row that cannot be read. @returns a refusal if no row can, or if the file holds something else. */

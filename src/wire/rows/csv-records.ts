@@ -1,22 +1,25 @@
 /** The records of CSV, numbered, from csv-parse. One that is malformed is a fault, and the next ones are read on. */
 import { isJsonObject } from '../../json.ts';
 import { MAX_BODY_BYTES } from '../../limits.ts';
-import type { FileRecord, RowFault } from './row-line.ts';
-import { type Unreadable, unreadable } from './unreadable-files.ts';
+import { type FileRecord, ROW_FAULTS, type RowFault } from './row-line.ts';
 
 /** An error of csv-parse. Its message may quote the file, which is untrusted. */
 type CsvProblem = { readonly code: string; readonly index?: unknown; readonly header?: unknown };
 
+/** What a person can do about a file that `UnreadableCsv` is thrown for. */
+export const CSV_HINT = 'Fields with commas, quotes or line breaks need quotes.';
+
 /** Why nothing after a place of the file can be read. */
 export class UnreadableCsv extends Error {
-  readonly unreadable: Unreadable;
+  /** The first record that is not read; `null` = the header cannot be. */
+  readonly row: number | null;
+  /** Such as `longer than 16777216 bytes`. */
+  readonly problem: string;
 
-  constructor(problem: string) {
-    super(problem);
-    this.unreadable = unreadable(
-      problem,
-      'Rows before it are done. Fields with commas, quotes or line breaks need quotes.',
-    );
+  constructor(row: number | null, problem: string) {
+    super(row === null ? problem : `row ${row} is ${problem}`);
+    this.row = row;
+    this.problem = problem;
   }
 }
 
@@ -35,6 +38,7 @@ export class CsvRecords {
   /** csv-parse throws `UnreadableCsv` for a header that is malformed, and at a record that is too long. */
   readonly options = {
     columns: true,
+    max_record_size: MAX_BODY_BYTES,
     skip_empty_lines: true,
     skip_records_with_error: true,
     /** Called at the end of each field. */
@@ -55,14 +59,12 @@ export class CsvRecords {
   };
 
   #addFault({ code, index, header }: CsvProblem): void {
-    if (header === true) throw new UnreadableCsv('has a malformed header');
+    if (header === true) throw new UnreadableCsv(null, 'has a malformed header');
     const fault = faultOf(code);
     if (this.#fault !== null && index === 0 && this.#hasField) this.#endFault();
     // csv-parse drops what it has not read of its chunk, and goes on in the middle of a record.
     if (fault === 'too_long') {
-      throw new UnreadableCsv(
-        `row ${this.#number + 1} is longer than ${MAX_BODY_BYTES} bytes; perhaps a quote in it is not closed`,
-      );
+      throw new UnreadableCsv(this.#number + 1, `${ROW_FAULTS.too_long}; perhaps a quote in it is not closed`);
     }
     if (this.#fault === null) this.#hasField = index !== 0;
     // The first error of a record is the reason, except that a quote that is not closed hides the rest of the file.

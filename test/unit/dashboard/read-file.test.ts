@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { readOpenedFile } from '../../../dashboard/src/open-file/read-file.ts';
+import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 
 const ROW = { question: 'Wie lang?', response: 'Die Aare ist 288 km lang, «sagt» [1].', sources: ['a', 'b'] };
 const SEMICOLONS = `question;response;sources, cited\r\n${ROW.question};"${ROW.response}";x\r\n`;
@@ -35,6 +36,14 @@ describe('rows', () => {
     expect(await opened('rows.csv', SEMICOLONS)).toMatchObject({
       rows: [{ fields: { question: ROW.question, response: ROW.response, 'sources, cited': 'x' } }],
     });
+  });
+});
+
+test('a record of CSV that is too long is the last one that is named, and the rows before it are read', async () => {
+  const long = `q,"${'x'.repeat(MAX_BODY_BYTES + 1)}",\n`;
+  const problem = `longer than ${MAX_BODY_BYTES} bytes; perhaps a quote in it is not closed. Nothing after it is read.`;
+  expect(await opened('rows.csv', `${csv(',')}${long}${'q,a,\n'.repeat(5)}`)).toMatchObject({
+    ...{ kind: 'rows', rows: [{ number: 1, fields: ROW }], bad: [{ number: 2, problem }] },
   });
 });
 
