@@ -40,7 +40,9 @@ export function useStepRollouts(run: string, step: string): StepRollouts {
     const isRefresh = refreshed !== null;
     kept.current = null;
     shownOf.current = of;
-    const end = isRefresh ? Math.max(ROLLOUTS_AT_ONCE, refreshed) : rollouts.length + ROLLOUTS_AT_ONCE;
+    const end = isRefresh
+      ? Math.max(1, Math.ceil(refreshed / ROLLOUTS_AT_ONCE)) * ROLLOUTS_AT_ONCE
+      : rollouts.length + ROLLOUTS_AT_ONCE;
     const loadPages = async (): Promise<void> => {
       for (let pages = 0; ; pages++) {
         const query = new URLSearchParams({ step, detail: 'summary', limit: String(PAGE_ROLLOUTS) });
