@@ -83,7 +83,7 @@ function refusalOf(record: JsonObject): Unreadable | BatchResults | null {
   }
   if (hasAll(record, 'Grader Reason', 'Comment')) {
     return unreadable(
-      'is a table that promptfoo exported, which lacks what its answers cite',
+      'is a table that promptfoo exported: texts are changed for spreadsheets, and prompts are missing',
       'Export JSON: promptfoo export eval EVAL_ID -o results.json.',
     );
   }
