@@ -10,46 +10,18 @@ import { fileStore } from '../../lib/node.ts';
 import { ServeError } from '../../serve/serve-error.ts';
 import { readBackends } from '../../service/backends/settings.ts';
 import type { BackendsConfig } from '../../service/backends/settings-schema.ts';
-import { CHAT_DIALECTS } from '../../src/judgments/chat-dialects.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import { RunError, UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
 import { readTextFile } from './input.ts';
-import {
-  classifierFlags,
-  isClassifierUrl,
-  KEY_VARIABLE,
-  LABELS_FLAG,
-  MODEL_CALLS,
-  servedClassifier,
-  servedModel,
-  THRESHOLD_FLAG,
-} from './model-server.ts';
+import { JUDGE_SERVER_FLAGS, readJudgeServer } from './judge-server.ts';
+import { MODEL_CALLS } from './model-server.ts';
 import { countOf } from './number-text.ts';
 import { RunningJudges } from './running-judges.ts';
 import type { ScoringOptions } from './scoring-flags.ts';
 import type { Shell } from './shell.ts';
 import { connectIfGiven, REMOTE_CONCURRENCY } from './worker.ts';
-
-/** The flags of a judge on a server, as `judge check` has them. */
-const JUDGE_SERVER_FLAGS: readonly FlagDescription[] = [
-  {
-    name: 'judge-url',
-    kind: 'text',
-    value: 'MODEL_URL',
-    help: 'Judge here with a model on an OpenAI-compatible server, or with a classifier: URL of its endpoint.',
-  },
-  { name: 'judge-model', kind: 'text', value: 'MODEL', help: 'The model, by its name on the server.' },
-  {
-    name: 'dialect',
-    kind: 'text',
-    value: 'NAME',
-    help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
-  },
-  LABELS_FLAG,
-  THRESHOLD_FLAG,
-];
 
 export const BACKENDS_FLAG: FlagDescription = {
   name: 'backends',
@@ -191,30 +163,17 @@ function checkNames(
 
 async function readLocalBackends(flags: Flags): Promise<BackendsConfig> {
   const path = flags.text('backends');
-  const [url, model] = [flags.text('judge-url'), flags.text('judge-model')];
   if (path !== null) {
-    if (url !== null || model !== null) throw new UsageError('--backends and --judge-url exclude each other');
+    if (JUDGE_SERVER_FLAGS.some(({ name }) => flags.text(name) !== null)) {
+      throw new UsageError('--backends and --judge-url exclude each other');
+    }
     return backendsOf(path, await readTextFile(path), flags.shell.env);
   }
-  const dialect = flags.choice('dialect', CHAT_DIALECTS);
-  if (url === null) {
-    if (model !== null) throw new UsageError('--judge-model needs --judge-url');
-    if (dialect !== null) throw new UsageError('--dialect is for a model server', 'Give its --judge-url too.');
-    classifierFlags(flags, null);
-    return NO_MODELS;
-  }
-  if (model === null) {
-    throw new UsageError('--judge-url needs --judge-model', `${url}/models lists the models of the server.`);
-  }
-  const key = flags.variable(KEY_VARIABLE);
-  const settings = classifierFlags(flags, url);
-  if (isClassifierUrl(url)) {
-    const classifier = await servedClassifier({ url, model, key, ...settings }, model);
-    return { ...NO_MODELS, classifiers: [classifier], default_judge: model };
-  }
-  const server = { url, model, key, context_tokens: null, refuses: [] };
-  const config = await servedModel({ ...server, dialect: dialect ?? 'vllm', api_version: null }, model);
-  return { ...NO_MODELS, judges: [{ name: model, routes: [config] }], default_judge: model };
+  const judge = await readJudgeServer(flags);
+  if (judge === null) return NO_MODELS;
+  const { name } = judge;
+  if (judge.kind === 'classifier') return { ...NO_MODELS, classifiers: [judge], default_judge: name };
+  return { ...NO_MODELS, judges: [{ name, routes: [judge] }], default_judge: name };
 }
 
 /** @throws UsageError that names each wrong field. */

@@ -2,10 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { favourableCompletion } from '../e2e/favourable-judge.ts';
 import { BUNDLED_CLI, root, spawnCiteward } from '../e2e/processes.ts';
 
 let folder: string;
@@ -132,6 +134,36 @@ test('the results of a batch are shown as they are, with the answers of the rows
   expect(shown).toBe(readFileSync(results, 'utf8'));
   expect(requests).toContain('"custom_id":"good-answer"');
   await end();
+});
+
+test('the model of --judge-url judges, with the key of the environment', async () => {
+  const keys = new Set<string | undefined>();
+  const server = createServer(async (request, response) => {
+    const body = (await Array.fromAsync(request)).join('');
+    keys.add(request.headers.authorization);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const models = { object: 'list', data: [{ id: 'org/judge', object: 'model', max_model_len: 32_768 }] };
+    response.end(body === '' ? JSON.stringify(models) : favourableCompletion(body, 'org/judge'));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const [bound, file] = [server.address(), join(folder, 'judged.jsonl')];
+  const url = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}/v1`;
+  writeFileSync(file, `${JSON.stringify(rows[0])}\n`);
+  try {
+    vi.stubEnv('VLLM_API_KEY', 'sesame');
+    const { address, end } = await view(file, '--judge-url', url, '--judge-model', 'org/judge');
+    const [shown] = await rollouts(address, 'judged', 0);
+    expect(shown).toMatchObject({ reward: expect.any(Number), detail: { report: { judgments: expect.any(Array) } } });
+    expect(JSON.stringify(shown)).toContain('"model":"org/judge"');
+    expect([...keys]).toEqual(['Bearer sesame']);
+    await end();
+  } finally {
+    vi.unstubAllEnvs();
+    server.close();
+  }
+  const both = ['--judge-url', url, '--judge-model', 'org/judge', '--var', 'BACKENDS={}'];
+  const refused = await spawnCiteward({ args: ['view', file, ...both] });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('exclude each other')]);
 });
 
 test('a promptfoo result is scored row by row; rows without criteria are paid for their citations', async () => {

@@ -1,5 +1,6 @@
 /** The flags of `citeward view`. */
 import type { CommandSyntax } from '../../shared/command.ts';
+import { JUDGE_SERVER_FLAGS } from '../../shared/judge-server.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import { SETTINGS_FLAGS } from '../serve/options.ts';
@@ -21,6 +22,7 @@ export const viewSyntax: CommandSyntax = {
     { name: 'port', kind: 'text', value: 'N', help: 'Port of the page (default: a free one).' },
     { name: 'no-open', kind: 'switch', help: 'Only print the address of the page; open no browser.' },
     { name: 'state', kind: 'text', value: 'DIR', help: 'Keep what is shown in DIR, as serve does (default: nothing).' },
+    ...JUDGE_SERVER_FLAGS,
     ...SETTINGS_FLAGS,
   ],
   details: [
@@ -29,6 +31,6 @@ export const viewSyntax: CommandSyntax = {
     'promptfoo results (.json, .jsonl), the completions that TRL keeps (.parquet) and data sets of ragas.',
     'The page is of this machine only, and ends with Ctrl-C.',
     'Rows with the same question form a group; a row with {"run": {"step": N}} is shown in step N, others in step 0.',
-    'Judge: the built-in one, or a model of BACKENDS in --settings (docs/guides/backends.md).',
+    'Judge: the built-in one, the model of --judge-url, or one of BACKENDS in --settings (docs/guides/backends.md).',
   ],
 };

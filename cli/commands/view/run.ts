@@ -5,8 +5,9 @@
 import { spawn } from 'node:child_process';
 import { createClient } from '../../../clients/typescript/client.ts';
 import type { Command } from '../../shared/command.ts';
-import { EXIT_OK, RunError } from '../../shared/exit.ts';
+import { EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { judgeSetting } from '../../shared/judge-server.ts';
 import { LEXICAL_NOTICE } from '../../shared/row-host.ts';
 import { Screen } from '../../shared/screen.ts';
 import { MAX_PORT, readSettings } from '../serve/options.ts';
@@ -19,7 +20,7 @@ export const viewCommand: Command = { ...viewSyntax, run };
 
 async function run(flags: Flags): Promise<number> {
   const screen = new Screen(flags);
-  const settings = await readSettings(flags);
+  const settings = await settingsOf(flags);
   const shown = await shownFile(flags, settings['BACKENDS'] === undefined ? [LEXICAL_NOTICE] : [], screen);
   const port = flags.count('port', { min: 0, max: MAX_PORT }) ?? 0;
   return withOwnWorker({ state: flags.text('state'), port, settings, screen }, async (server) => {
@@ -30,6 +31,16 @@ async function run(flags: Flags): Promise<number> {
     if (reason !== 'starter') throw new RunError(reason);
     return EXIT_OK;
   });
+}
+
+/** The settings of the Worker, with the judge of `--judge-url`. @throws UsageError, RunError */
+async function settingsOf(flags: Flags): Promise<Record<string, string>> {
+  const settings = await readSettings(flags);
+  if (settings['BACKENDS'] !== undefined && flags.text('judge-url') !== null) {
+    throw new UsageError('--judge-url and the setting BACKENDS exclude each other');
+  }
+  const judge = await judgeSetting(flags);
+  return judge === null ? settings : { ...settings, BACKENDS: judge };
 }
 
 /** Prints the address of a page, and opens it where a person sits at the terminal. */
