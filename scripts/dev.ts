@@ -49,6 +49,7 @@ try {
 } catch (error) {
   if (!(error instanceof CommandError)) throw error;
   console.error(error.message);
-  if (error.hint !== null) console.error(error.hint);
+  // npm takes the flags before `--` for its own.
+  if (error.hint !== null) console.error(error.hint.replace('add --port', 'add -- --port'));
   process.exitCode = error.exitCode;
 }

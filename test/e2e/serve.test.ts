@@ -99,13 +99,14 @@ it('says what prevents its start', async () => {
   ]);
   expect(failures.map(({ code }) => code)).toEqual([1, 1, 2, 1, 2, 1, 2, 2]);
   const messages = failures.map(({ stderr }) => stderr.split('\n').filter((line) => line.startsWith('citeward: ')));
+  expect(failures[0]?.stderr).toMatch(/^Port \d+ is free: add --port \d+\.$/mu);
   expect(messages).toEqual([
-    [`citeward: port ${port} of 127.0.0.1 is in use by another process`],
+    [expect.stringMatching(`^citeward: port ${port} of 127\\.0\\.0\\.1 is in use by workerd, process \\d+$`)],
     [expect.stringMatching(/^citeward: another process uses the folder /u)],
     [expect.stringMatching(/^citeward: other machines can reach 0\.0\.0\.0: the settings need API_KEYS/u)],
     ['citeward: setting DESKS: expected a whole number from 1 to 1024'],
     ['citeward: --var: expected NAME=VALUE, got "DESKS"'],
-    [`citeward: port ${port} of 127.0.0.1 is in use by another process`],
+    [expect.stringMatching(`^citeward: port ${port} of 127\\.0\\.0\\.1 is in use by workerd, process \\d+$`)],
     [expect.stringMatching(/^citeward: --processes: expected an integer from 1 to 64/u)],
     [expect.stringMatching(/^citeward: no such file: /u)],
   ]);

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { basename } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkAddress } from '../../../cli/commands/doctor/run.ts';
 
@@ -17,8 +18,9 @@ it('takes a Worker with keys for one, and no other server', async () => {
   const detail = `a Worker listens: --url http://127.0.0.1:${port}`;
   expect(await checkAddress('127.0.0.1', port)).toEqual({ what, ok: true, detail, hint: null });
   status = 'fine';
-  const taken = { ok: false, detail: `${what} of 127.0.0.1 is in use by another process` };
-  expect(await checkAddress('127.0.0.1', port)).toMatchObject(taken);
+  const taken = `${what} of 127.0.0.1 is in use by ${basename(process.execPath)}, process ${process.pid}`;
+  const hint = expect.stringMatching(/^Port (\d+) is free: add --port \1\.$/u);
+  expect(await checkAddress('127.0.0.1', port)).toEqual({ what, ok: false, detail: taken, hint });
   await new Promise((closed) => worker.close(closed));
   expect(await checkAddress('127.0.0.1', port)).toMatchObject({ ok: true, detail: 'free' });
 });
