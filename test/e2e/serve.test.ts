@@ -111,3 +111,12 @@ it('says what prevents its start', async () => {
     [expect.stringMatching(/^citeward: no such file: /u)],
   ]);
 });
+
+it('doctor says which setting prevents a start, and whether a Worker that starts is ready', async () => {
+  const [malformed, well] = await Promise.all(
+    ['DESKS=many', 'DESKS=2'].map((setting) => spawnCiteward({ args: ['doctor', '--var', setting] })),
+  );
+  expect([malformed?.code, malformed?.stderr]).toEqual([1, expect.stringMatching(/^\d of these must be mended\n$/u)]);
+  expect(malformed?.stdout).toContain('FAIL  settings: setting DESKS: expected a whole number from 1 to 1024');
+  expect(well?.stdout).toMatch(/^ok {4}settings: DESKS: .*\nok {4}http:\/\/127.* ready, judge lexical\n/mu);
+});

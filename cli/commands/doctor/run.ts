@@ -20,22 +20,24 @@ import { LOCAL_FLAGS, openLocalHost } from '../../shared/row-host.ts';
 import { Screen } from '../../shared/screen.ts';
 import { keyOfWorker, readUrl } from '../../shared/worker.ts';
 import { refusal, runErrorOf } from '../../shared/worker-failures.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../serve/options.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, readSettings, SETTINGS_FLAGS } from '../serve/options.ts';
+import { withOwnWorker } from '../serve/own-worker.ts';
 
 const syntax: CommandSyntax = {
   json: 'a check: `what`, `ok`, `detail`, `hint`',
-  usage: ['doctor [flags]', 'doctor --url URL'],
+  usage: ['doctor [flags]', 'doctor --settings FILE', 'doctor --url URL'],
   flags: [
     { name: 'url', kind: 'text', value: 'URL', help: 'Check this Worker too, and its judges.' },
     { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
     // What a check stored would hide a judge that has failed since.
     ...LOCAL_FLAGS.filter(({ name }) => name !== 'state'),
+    ...SETTINGS_FLAGS,
     { name: 'json', kind: 'switch', help: 'Print one JSON object a line: what, ok, detail, hint.' },
   ],
   details: [
     'Checks Node, workerd and the port of serve; then that each judge of --backends or --judge-url answers a question,',
     'or with --url that the Worker is ready, its clock is right and each of its judges answers. A judge that answers',
-    'costs one call.',
+    'costs one call. With --settings or --var a Worker starts with these settings, is checked, and ends.',
     'Exit code: 0 all is well, 1 something is not, 2 wrong command line.',
   ],
 };
@@ -58,7 +60,7 @@ async function run(flags: Flags): Promise<number> {
   const isJson = flags.isOn('json');
   const url = flags.text('url');
   let faults = 0;
-  for await (const check of checks(flags, url === null ? null : readUrl(url))) {
+  for await (const check of checks(flags, url === null ? null : readUrl(url), screen)) {
     if (!check.ok) faults++;
     await print(check, isJson, screen);
   }
@@ -73,9 +75,17 @@ async function print({ what, ok, detail, hint }: Check, isJson: boolean, screen:
   if (hint !== null) await screen.result(`      ${plainLine(hint)}`);
 }
 
-async function* checks(flags: Flags, url: URL | null): AsyncGenerator<Check> {
+async function* checks(flags: Flags, url: URL | null, screen: Screen): AsyncGenerator<Check> {
+  const settings = await readSettings(flags);
+  const hasSettings = Object.keys(settings).length > 0;
+  const other = ['url', ...LOCAL_FLAGS.map(({ name }) => name)].find((name) => flags.text(name) !== null);
+  if (hasSettings && other !== undefined) throw new UsageError(`--${other} and settings exclude each other`);
   yield { what: 'Node', ok: true, detail: process.version, hint: null };
   yield* onServe();
+  if (hasSettings) {
+    yield* onSettings(settings, keyOfWorker(flags), screen);
+    return;
+  }
   if (url !== null) {
     yield* onWorker(url, keyOfWorker(flags));
     return;
@@ -116,6 +126,25 @@ async function served(what: string, check: () => Promise<string>): Promise<Check
   } catch (error) {
     if (!(error instanceof ServeError)) throw error;
     return { what, ok: false, detail: error.message, hint: error.hint };
+  }
+}
+
+/** Starts a Worker with these settings, and checks it. */
+async function* onSettings(
+  settings: Readonly<Record<string, string>>,
+  key: string | null,
+  screen: Screen,
+): AsyncGenerator<Check> {
+  const what = 'settings';
+  try {
+    const found = await withOwnWorker({ state: null, port: 0, settings, screen }, ({ url }) =>
+      Array.fromAsync(onWorker(new URL(url), key)),
+    );
+    yield { what, ok: true, detail: `${Object.keys(settings).join(', ')}: a Worker starts with them`, hint: null };
+    yield* found;
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    yield { what, ok: false, detail: error.message, hint: error.hint };
   }
 }
 

@@ -47,7 +47,9 @@ export async function withOwnWorker<T>(
       host: DEFAULT_HOST,
       port,
       settings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', ...settings },
-      onLog: ({ level, message }) => level === 'error' && screen.message(message, 'red'),
+      // A malformed setting is the error of the start.
+      onLog: ({ level, message, event }) =>
+        level === 'error' && event?.['event'] !== 'config_invalid' && screen.message(message, 'red'),
     });
     return await use(server);
   } catch (error) {
