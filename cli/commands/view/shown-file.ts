@@ -36,6 +36,12 @@ export type ShownFile = {
   readonly show: (client: ReturnType<typeof createClient>, page: Page) => Promise<void>;
 };
 
+/**
+ * Rows that the lexical judge scores at the same time: the Worker is a single thread, which answers the page after the
+ * rows that wait for it.
+ */
+const LEXICAL_ROWS_AT_ONCE = 4;
+
 /** Finds out what a file holds, before a Worker starts. @throws UsageError if it cannot be read. */
 export async function shownFile(flags: Flags, judgeNotices: readonly string[], screen: Screen): Promise<ShownFile> {
   const [path] = flags.positionals;
@@ -149,7 +155,10 @@ async function rowsFile(flags: Flags, judgeNotices: readonly string[], screen: S
           return applyScoringOptions({ ...(cited ?? fields), run, store_text: true }, scoring);
         },
         handler: scoringRows(
-          { client, judgeNotices, refinerNotices: [], concurrency: REMOTE_CONCURRENCY },
+          {
+            ...{ client, judgeNotices, refinerNotices: [] },
+            concurrency: judgeNotices.length > 0 ? LEXICAL_ROWS_AT_ONCE : REMOTE_CONCURRENCY,
+          },
           scoringFieldsSet(scoring),
         ),
         concurrency: null,

@@ -217,14 +217,12 @@ async function csvRecords(file: Blob, format: 'csv' | 'tsv'): Promise<readonly R
     if (!(error instanceof UnreadableCsv)) throw error;
     unread = error;
   }
-  const read = records
-    .end()
-    .map(
-      ({ number, record }): Read => ({
-        number,
-        record: record.ok ? record : { ok: false, error: ROW_FAULTS[record.error] },
-      }),
-    );
+  const read = records.end().map(
+    ({ number, record }): Read => ({
+      number,
+      record: record.ok ? record : { ok: false, error: ROW_FAULTS[record.error] },
+    }),
+  );
   if (unread === null) return read;
   const { row } = unread;
   if (row === null || row === 1) return refused(unread.message, CSV_HINT);

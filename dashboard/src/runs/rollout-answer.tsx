@@ -38,7 +38,11 @@ export function RolloutAnswer({ place, shown }: RolloutAnswerProps) {
 }
 
 function LoadedAnswer({ place }: { place: RolloutPlace }) {
-  const { loaded } = useLoading((signal) => loadDetail(place, signal), JSON.stringify(place));
+  const { loaded } = useLoading(async (signal) => {
+    const reply = await loadDetail(place, signal);
+    await ownFrame();
+    return reply;
+  }, JSON.stringify(place));
   switch (loaded.state) {
     case 'loading':
       return null;
@@ -47,6 +51,14 @@ function LoadedAnswer({ place }: { place: RolloutPlace }) {
     case 'loaded':
       return loaded.value === null ? null : <StoredAnswer rollout={loaded.value} />;
   }
+}
+
+let lastFrame: Promise<void> = Promise.resolve();
+
+/** Resolves in a frame of its own: answers that arrive together are marked one after another while the page scrolls. */
+function ownFrame(): Promise<void> {
+  lastFrame = lastFrame.then(() => new Promise((resolve) => requestAnimationFrame(() => resolve())));
+  return lastFrame;
 }
 
 /** The marked answer of a rollout, by what its report says of the claims. */

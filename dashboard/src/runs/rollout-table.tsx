@@ -46,7 +46,7 @@ export function RolloutTable({ groups, rollouts, hasReplayed, answers, query }: 
   return (
     <>
       <div class="scroll-x">
-        <table ref={table} class="list rollouts">
+        <table ref={table} class="list rollouts" style={{ '--columns': columnsText(groups === null, columns - 2) }}>
           <thead>
             <tr>
               <th scope="col">{groups === null ? 'Rollout' : 'Sample'}</th>
@@ -63,35 +63,37 @@ export function RolloutTable({ groups, rollouts, hasReplayed, answers, query }: 
               <th scope="col">Findings</th>
             </tr>
           </thead>
-          {groups === null ? (
-            <tbody>{rollouts.slice(0, most).map(row)}</tbody>
-          ) : (
-            upTo(groups, most).map((group) => (
-              <tbody key={group.group}>
-                <tr class="group-row">
-                  <th scope="rowgroup" colSpan={columns}>
-                    <GroupHead group={group} />
-                    {isFolded(group, opened) && (
-                      <button type="button" onClick={() => setOpened(new Set([...opened, group.group]))}>
-                        Show {plural(group.rollouts.length, 'sample')}
-                      </button>
-                    )}
-                    {group.rollouts.length > 1 && (
-                      <button
-                        type="button"
-                        aria-expanded={paired === group.group}
-                        onClick={() => setPaired(paired === group.group ? null : group.group)}
-                      >
-                        Side by side
-                      </button>
-                    )}
-                  </th>
-                </tr>
-                {paired === group.group && <PairRow group={group} columns={columns} />}
-                {isFolded(group, opened) ? null : group.rollouts.map(row)}
-              </tbody>
-            ))
-          )}
+          {groups === null
+            ? partsOf(rollouts.slice(0, most)).map((part, at) => (
+                <tbody key={at} style={{ '--rows': part.length }}>
+                  {part.map(row)}
+                </tbody>
+              ))
+            : upTo(groups, most).map((group) => (
+                <tbody key={group.group} style={{ '--rows': isFolded(group, opened) ? 0 : group.rollouts.length }}>
+                  <tr class="group-row">
+                    <th scope="rowgroup" colSpan={columns}>
+                      <GroupHead group={group} />
+                      {isFolded(group, opened) && (
+                        <button type="button" onClick={() => setOpened(new Set([...opened, group.group]))}>
+                          Show {plural(group.rollouts.length, 'sample')}
+                        </button>
+                      )}
+                      {group.rollouts.length > 1 && (
+                        <button
+                          type="button"
+                          aria-expanded={paired === group.group}
+                          onClick={() => setPaired(paired === group.group ? null : group.group)}
+                        >
+                          Side by side
+                        </button>
+                      )}
+                    </th>
+                  </tr>
+                  {paired === group.group && <PairRow group={group} columns={columns} />}
+                  {isFolded(group, opened) ? null : group.rollouts.map(row)}
+                </tbody>
+              ))}
         </table>
       </div>
       {rollouts.length > most && (
@@ -102,6 +104,20 @@ export function RolloutTable({ groups, rollouts, hasReplayed, answers, query }: 
         </p>
       )}
     </>
+  );
+}
+
+/** The columns of every row, since each part of the table is laid out by itself. @param numbers columns of numbers. */
+function columnsText(hasGroup: boolean, numbers: number): string {
+  return `minmax(${hasGroup ? 14 : 6}em, 1.5fr) repeat(${numbers}, minmax(5.5em, 1fr)) minmax(160px, 2fr)`;
+}
+
+/** Rows that are drawn together once one of them is near the view. */
+const ROWS_OF_PART = 10;
+
+function partsOf(rollouts: readonly ShownRollout[]): readonly (readonly ShownRollout[])[] {
+  return Array.from({ length: Math.ceil(rollouts.length / ROWS_OF_PART) }, (_, part) =>
+    rollouts.slice(part * ROWS_OF_PART, (part + 1) * ROWS_OF_PART),
   );
 }
 

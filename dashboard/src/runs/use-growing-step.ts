@@ -34,8 +34,7 @@ export function useGrowingStep(run: string, step: string): GrowingStep {
     seen.current = recorded;
     if (more === 0 || recorded === refreshedAt.current) return;
     if (!isSettled && more < shown.rollouts.length / 2) return;
-    refreshedAt.current = recorded;
-    refresh();
+    if (refresh()) refreshedAt.current = recorded;
   }, [described]);
   usePolling(described !== null && isActiveRun(described), reload, described);
   // The recipes stay the same value while they have the same digests: a replay depends on them.

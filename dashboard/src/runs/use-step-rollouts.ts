@@ -19,8 +19,8 @@ export type StepRollouts = {
   readonly failure: CallFailure | null;
   /** Loads more, or retries. */
   readonly load: () => void;
-  /** Loads the step again; what is shown stays until all of it is there. */
-  readonly refresh: () => void;
+  /** Loads the step again; what is shown stays until all of it is there. Returns false while another load is under way. */
+  readonly refresh: () => boolean;
 };
 
 export function useStepRollouts(run: string, step: string): StepRollouts {
@@ -31,8 +31,10 @@ export function useStepRollouts(run: string, step: string): StepRollouts {
   /** How many rollouts stay shown until a refresh has loaded them again; `null` = no refresh is asked for. */
   const kept = useRef<number>(null);
   const shownOf = useRef<string>(null);
+  const isLoading = useRef(false);
   useEffect(() => {
     const aborter = new AbortController();
+    isLoading.current = true;
     const of = JSON.stringify([run, step, key]);
     let { after, rollouts } = next.current?.of === of ? next.current : { after: null, rollouts: [] };
     // What is shown of another step does not stay.
@@ -63,16 +65,23 @@ export function useStepRollouts(run: string, step: string): StepRollouts {
       }
     };
     if (!isRefresh) setShown({ rollouts, state: 'loading', failure: null });
-    loadPages().catch((error: unknown) => {
-      if (!aborter.signal.aborted) throw error;
-    });
+    loadPages().then(
+      () => {
+        isLoading.current = false;
+      },
+      (error: unknown) => {
+        if (!aborter.signal.aborted) throw error;
+      },
+    );
     return () => aborter.abort();
   }, [run, step, key, round]);
   const load = (): void => setRound((n) => n + 1);
-  const refresh = (): void => {
+  const refresh = (): boolean => {
+    if (isLoading.current) return false;
     next.current = null;
     kept.current = shown.rollouts.length;
     load();
+    return true;
   };
   return { ...shown, load, refresh };
 }
