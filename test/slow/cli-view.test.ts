@@ -139,7 +139,8 @@ test('the results of a batch are shown as they are, with the answers of the rows
 test('the model of --judge-url judges, with the key of the environment', async () => {
   const keys = new Set<string | undefined>();
   const server = createServer(async (request, response) => {
-    const body = (await Array.fromAsync(request)).join('');
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
     keys.add(request.headers.authorization);
     response.writeHead(200, { 'content-type': 'application/json' });
     const models = { object: 'list', data: [{ id: 'org/judge', object: 'model', max_model_len: 32_768 }] };

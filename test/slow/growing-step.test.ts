@@ -7,12 +7,13 @@ import { GROUP, groupName, KeptJudgments, runLines } from './scored-run.ts';
 
 let deployment: DashboardDeployment;
 /** The lines of one group: rollouts, between those of the run, its recipe and its end. */
-let lines: readonly string[];
+const lines: string[] = [];
 
 beforeAll(async () => {
   const resolved = await resolveRecipe(RECIPE);
   if (!resolved.ok) throw new Error('no recipe');
-  lines = await Array.fromAsync(runLines('any', { steps: 1, perStep: 1 }, resolved.value, new KeptJudgments()));
+  for await (const line of runLines('any', { steps: 1, perStep: 1 }, resolved.value, new KeptJudgments()))
+    lines.push(line);
   deployment = await DashboardDeployment.start();
 }, 300_000);
 

@@ -137,9 +137,10 @@ async function* onSettings(
 ): AsyncGenerator<Check> {
   const what = 'settings';
   try {
-    const found = await withOwnWorker({ state: null, port: 0, settings, screen }, ({ url }) =>
-      Array.fromAsync(onWorker(new URL(url), key)),
-    );
+    const found: Check[] = [];
+    await withOwnWorker({ state: null, port: 0, settings, screen }, async ({ url }) => {
+      for await (const check of onWorker(new URL(url), key)) found.push(check);
+    });
     yield { what, ok: true, detail: `${Object.keys(settings).join(', ')}: a Worker starts with them`, hint: null };
     yield* found;
   } catch (error) {
