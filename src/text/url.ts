@@ -170,7 +170,7 @@ function pageHost(authority: string): string {
   let host = authority.slice(authority.lastIndexOf('@') + 1);
   while (host.startsWith('www.') && host.indexOf('.', 'www.'.length) !== -1) host = host.slice('www.'.length);
   // The point of the root: example.com.
-  if (/[^.:]\.$/.test(host)) host = host.slice(0, -1);
+  if (/^[^:]*[^.:]\.$/.test(host)) host = host.slice(0, -1);
   if (!isAscii(host) && host.length <= MAX_HOST_CHARS && URL.canParse(`http://${host}`))
     host = new URL(`http://${host}`).host;
   return host;

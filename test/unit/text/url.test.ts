@@ -148,6 +148,7 @@ describe('pageKey', () => {
     ['https://arxiv.org/abs/2401.00001', 'https://arxiv.org/abs/2401.00001v2'],
     ['https://doi.org/about', 'https://doi.org/About'],
     ['https://example.com/doi:10.1000/x', 'doi:10.1000/x'],
+    ['https://example.com:443.', 'https://example.com'],
     ['https://example.com/a', 'https://example.com/b/...a'],
     ['https://example.com/a', 'https://example.com/.../a'],
     ['https://example.com/a/b', 'https://example.com/a/../b'],
