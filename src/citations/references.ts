@@ -18,6 +18,8 @@ import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } 
 import { beginsHeading, COUNTED, isSourcesHeading, MAX_HEADING_CHARS, TAG } from './source-headings.ts';
 import { FRAMES, isClosingRemark, isPlainTitle, isSentence, LEAD, MAX_TITLE_CHARS, titleOf } from './source-titles.ts';
 
+/** A number in brackets. */
+const CITES = /[[【［]\^?\d{1,3}[\]】］]/;
 /** A line below or above a heading, or between the rows of a frame. */
 const RULE = /^[\s|+:=_*\-\u2014\u2500-\u257f]{3,}$/;
 /** Longest name of a column of a table of sources, in words: `What it says` is none. */
@@ -234,7 +236,9 @@ export class ReferenceMask {
       return true;
     }
     if (number === null) return false;
-    const isTitle = /^[(（]?\d/.test(line.replace(LEAD, '')) && this.#isNewTitle(list, number, line);
+    // What cites something is no title.
+    const isTitle =
+      /^[(（]?\d/.test(line.replace(LEAD, '')) && !CITES.test(written) && this.#isNewTitle(list, number, line);
     if (isTitle) list.titles.add(number);
     list.pending = { id: number, needsUrl: !isTitle };
     list.hasEntry ||= isTitle;

@@ -127,6 +127,8 @@ export const NO_REFERENCE_LISTS: readonly (readonly [text: string, read: readonl
   ['Quellen: [1] Der Krieg war lang; [2] Aare', ['Quellen: <- 1', 'Der Krieg war lang; <- 2']],
   ['Quellen:\n[1] Die Aare hat viele Namen.\n[2] Rhein', ['Quellen: <- 1', 'Die Aare hat viele Namen. <- 2']],
   ['Sources:\n1️⃣ The Rhine is long [2].', null],
+  ['Notes:\n1️⃣ The river floods [2]\n2️⃣ Aare page', null],
+  ['Notes:\n1. The river floods [2]\n2. Aare page', null],
   ['It is so 1️⃣ of 2️⃣ times [2].', ['It is so 1️⃣ of 2️⃣ times <- 2']],
   ['References\n<sup>1</sup> The Rhine is long [2].', null],
   ['### Sources\n| Id | What it says |\n|---|---|\n| [1] | It opened in 1937 |\n| [2] | It is red |', null],
