@@ -8,7 +8,7 @@ import type { EvidenceScan } from './evidence-scan.ts';
 import { hasNegationSign, isFunctionWord, isSigned, negatesIn, softensNegation, turnsNegation } from './languages.ts';
 import { anyQuarterAt, monthNumber, quarterAt } from './name-spellings.ts';
 import { isTurnWord, spelledNumber } from './number-words.ts';
-import { hasUnitAfter, isTurns } from './quantities.ts';
+import { hasUnitAfter, isFullHour, isTurns } from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { Closest } from './support-model.ts';
 import { stemOf } from './token-hash.ts';
@@ -200,12 +200,14 @@ function otherNumbersIn({ tokens, text, offset, first, end, termOf }: Part): num
   return kinds;
 }
 
-/** Whether a token is a number in digits or in words, of a claim or a source, but no year, dozen or part. */
+/** Whether a token is a number in digits or in words, of a claim or a source, but no year, dozen or part, nor the 00 of 17:00. */
 function isCount(tokens: TokenList, token: number, text: string, offset: number): boolean {
   const number = tokens.numberOf(token);
   const spelled = number < 0 ? spelledNumber(tokens, token, text, offset) : null;
   const value = number < 0 ? (spelled?.value ?? Number.NaN) : (tokens.numberValues[number] ?? Number.NaN);
-  return value >= 0 && !isYear(value) && spelled?.isRough !== true;
+  if (!(value >= 0) || isYear(value) || spelled?.isRough === true) return false;
+  const start = (tokens.starts[token] ?? 0) - offset;
+  return !isFullHour({ text, start, end: (tokens.ends[token] ?? 0) - offset });
 }
 
 /** Marks the numbers of a claim that a sentence with most of the rest of it lacks, and that are not said elsewhere. */

@@ -132,7 +132,7 @@ function hourOf({ text, start, end, value }: WrittenNumber): Hour | null {
 const HOUR = /^(?:(:[0-5]\d)(?![\d:])\s?(am|pm|a\.m|p\.m|uhr)?|\s?(am|pm|a\.m|p\.m|uhr))(?![a-z])/i;
 
 /** Whether a number is the minutes of a full hour: 17:00. */
-export function isFullHour({ text, start, end }: WrittenNumber): boolean {
+export function isFullHour({ text, start, end }: Omit<WrittenNumber, 'value'>): boolean {
   return end - start === 2 && text.startsWith(':00', start - 1) && isDigit(text.charCodeAt(start - 2));
 }
 

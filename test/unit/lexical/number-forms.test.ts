@@ -186,6 +186,7 @@ const FORMS: readonly { readonly form: string; readonly same: readonly Pair[]; r
       ['The museum opens at 9 am.', 'The museum opens at 09:00.'],
       ['Das Museum öffnet um 17 Uhr.', 'Das Museum öffnet um 17:00.'],
       ['The match ended 3:10.', 'The match ended 3:10.'],
+      ['The museum of Bern opens at 17:00 with 12 halls.', 'It has 12. The museum of Bern opens at 17:00 with halls.'],
     ],
     other: [
       ['The museum opens at 6 pm.', 'The museum opens at 17:00.'],
