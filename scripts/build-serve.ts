@@ -209,4 +209,11 @@ function removeOld(current: string): void {
   }
 }
 
-if (process.argv[1] === import.meta.filename) console.log(await ensureServeFiles());
+/** A person at a terminal is told why nothing happens. */
+const QUIET_MS = 800;
+
+if (process.argv[1] === import.meta.filename) {
+  const told = setTimeout(() => console.error('Building the Worker from its sources…'), QUIET_MS);
+  console.log(await ensureServeFiles());
+  clearTimeout(told);
+}

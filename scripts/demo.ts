@@ -102,6 +102,7 @@ function sayWhatNext(): void {
   say();
   say('Next:  README.md              scoring over HTTP, recipes, trainers');
   say(`       ${`${CITEWARD} --help`.padEnd(21)}  the command line: score your own rollouts from a file or a pipe`);
+  say(`       ${`${CITEWARD} view FILE`.padEnd(21)}  your own answers in the browser, with marked claims`);
   say('       npm run demo:run       a small policy learns to cite, and to cheat; its runs in the dashboard');
   say('       npm run dev            a Worker that keeps running on http://127.0.0.1:8799');
 }

@@ -11,7 +11,11 @@ const pathOf = (relative: string): string => fileURLToPath(new URL(`../../../${r
 export function serveFiles(): string {
   const packaged = pathOf('worker');
   if (existsSync(`${packaged}/${SERVE_FILES.description}`)) return packaged;
-  const built = spawnSync(process.execPath, [pathOf('scripts/build-serve.ts')], { encoding: 'utf8' });
-  if (built.status !== 0) throw new RunError(`the Worker cannot be built:\n${built.stderr}`);
+  const built = spawnSync(process.execPath, [pathOf('scripts/build-serve.ts')], {
+    encoding: 'utf8',
+    // A person sees that it builds; elsewhere standard error is the log of `serve`.
+    stdio: ['ignore', 'pipe', process.stderr.isTTY ? 'inherit' : 'pipe'],
+  });
+  if (built.status !== 0) throw new RunError(`the Worker cannot be built:\n${built.stderr ?? ''}`);
   return built.stdout.trimEnd().split('\n').at(-1) ?? '';
 }
