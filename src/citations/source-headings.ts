@@ -54,8 +54,9 @@ const COUNT = /\(\d{1,3}\)[\s*_:：]*$/;
  */
 function headingWords(written: string): string | null {
   if (written.length > 4 * MAX_HEADING_CHARS) return null;
-  // `<sources>` around a list is a heading, too.
-  const line = written.replace(WRAPPER, '$1').replace(TAG, '').replace(COUNT, '');
+  // `<sources>` around a list is a heading, too. Most lines have neither tag nor count.
+  const untagged = written.includes('<') ? written.replace(WRAPPER, '$1').replace(TAG, '') : written;
+  const line = untagged.includes('(') ? untagged.replace(COUNT, '') : untagged;
   let start = 0;
   let end = line.length;
   while (start < end && isHeadingMark(line.charCodeAt(start))) start++;
