@@ -11,6 +11,7 @@
  * sentences of these sets, it finds 363 of 619 repeated with another last number, 790 of 1,153 with "not" behind an
  * auxiliary verb, 185 of 296 with "did not", and none of 991 with "not only".
  */
+import { isAsciiLetter } from '../text/characters.ts';
 import type { Claim } from './types.ts';
 
 /** Returns the claims that contradict an earlier one, in the order of the answer. Takes linear time. */
@@ -27,7 +28,7 @@ export function contradictingClaims(claims: readonly Claim[]): Claim[] {
   for (const group of groups.values()) {
     if (group.length < 2) continue;
     const said = new Map<string, string>();
-    for (const claim of group) if (contradicts(claim.text, said)) found.push(claim);
+    for (const claim of withEqualEnds(group)) if (contradicts(claim.text, said)) found.push(claim);
   }
   return found.sort((one, other) => one.index - other.index);
 }
@@ -38,6 +39,41 @@ function firstWord(written: string): string {
   WORD.lastIndex = 0;
   const first = WORD.exec(text)?.[0].toLowerCase() ?? '';
   return LEFT_OUT.has(first) || NEGATIONS.has(first) ? (WORD.exec(text)?.[0].toLowerCase() ?? '') : first;
+}
+
+/** Claims that end as another one does: those with equal words do. To compare all words takes many times as long. */
+function withEqualEnds(claims: readonly Claim[]): readonly Claim[] {
+  const ends = claims.map(({ text }) => endOf(text));
+  if (ends.includes(null)) return claims;
+  const counts = new Map<string | null, number>();
+  for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
+  return claims.filter((_, n) => (counts.get(ends[n] ?? null) ?? 0) > 1);
+}
+
+/**
+ * The first two letters of the last word, in lower case; `null` = not told by a look at ASCII letters. It is the same for
+ * all claims with the same words but for numbers, negations and the words that they bring.
+ */
+function endOf(text: string): string | null {
+  let end = text.length;
+  for (;;) {
+    while (end > 0 && !isAsciiLetter(text.charCodeAt(end - 1))) if (isOfElision(text.charCodeAt(--end))) return null;
+    let start = end;
+    while (start > 0 && isAsciiLetter(text.charCodeAt(start - 1))) start--;
+    const before = text.charCodeAt(start - 1);
+    if (start === end || isOfElision(before) || before === HYPHEN) return null;
+    const word = text.slice(start, end).toLowerCase();
+    if (word === 'cannot') return null;
+    if (!LEFT_OUT.has(word) && !NEGATIONS.has(word)) return word.slice(0, 2);
+    end = start;
+  }
+}
+
+const HYPHEN = 0x2d;
+
+/** An apostrophe, or a unit that may be part of a word. */
+function isOfElision(code: number): boolean {
+  return code === 0x27 || code >= 0x80;
 }
 
 /** Words before which a number says what the claim is about. */
@@ -113,12 +149,15 @@ const QUESTION = /\?|^\s*(?:do|does|did)\s/i;
 
 /** A text with "not" in full, without the "n'" and "d'" of French, and with words such as "non-members" in one. */
 function withoutElisions(text: string): string {
+  if (!MAY_BE_ELIDED.test(text)) return text;
   return text
     .replace(/n['’]t\b/g, ' not')
     .replace(/\bcannot\b/g, 'can not')
     .replace(/\b[dn]['’]/gi, '')
     .replace(/\bnon[-‐]/gi, 'non');
 }
+
+const MAY_BE_ELIDED = /['’]|cannot|non[-‐]/i;
 
 /** "flow" of "flows" and "flowed". */
 function stem(word: string): string {

@@ -361,12 +361,14 @@ export class ClaimTerms {
 
 /** Marks that are no part of a claim: leftover citation marks ("[3]", "[^2]", "[2–5]"), and numbers of a list. */
 const CITATION_MARK = /\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20}\]/g;
+const MAY_BE_LISTED = /\d[.)][ \t]/;
 const LIST_NUMBER = /^[ \t]*\(?\d{1,2}[.)](?=[ \t])/gm;
 
 /** Replaces such marks by spaces, so that offsets stay. */
 export function withoutMarks(claim: string): string {
   const blank = (mark: string): string => ' '.repeat(mark.length);
-  return claim.replace(CITATION_MARK, blank).replace(LIST_NUMBER, blank);
+  const unmarked = claim.includes('[') ? claim.replace(CITATION_MARK, blank) : claim;
+  return MAY_BE_LISTED.test(unmarked) ? unmarked.replace(LIST_NUMBER, blank) : unmarked;
 }
 
 /** Returns the stem hash of "efficient" for "inefficient", or 0 if the word has no negating prefix. */

@@ -3,7 +3,7 @@
  * three quarters of, twice, threefold. Places up to the tenth are no numbers, because they are also fractions, seconds
  * and turns: a third, thirty seconds, for the third time. Dozens and parts are rough: about a dozen may be eleven.
  */
-import { stemOf } from './token-hash.ts';
+import { hashTable, lookUp, stemOf } from './token-hash.ts';
 import type { TokenList } from './token-list.ts';
 import { numberWordStem, numberWordValue } from './word-lists.ts';
 
@@ -34,6 +34,17 @@ const TURNS: ReadonlyMap<number, number> = new Map([
 /** Numbers below it are also pronouns and articles ("one"). */
 const LEAST_NUMBER = 2;
 
+/** The stems of words that a number in words begins with: most words of a text are none. */
+const FIRST_WORDS = hashTable(
+  [
+    ...Array.from({ length: 98 }, (_, i) => numberWordStem(LEAST_NUMBER + i)).filter((stem) => stem !== 0),
+    ...ORDINAL_STEMS.slice(LEAST_ORDINAL - 1),
+    ...TURNS.keys(),
+    ...PARTS.keys(),
+    ...[HALF, DOZEN],
+  ].map((stem) => [stem, 1] as const),
+);
+
 /** A number in words. */
 export type SpelledNumber = {
   readonly value: number;
@@ -53,6 +64,7 @@ export type SpelledNumber = {
 export function spelledNumber(list: TokenList, token: number, text: string, offset = 0): SpelledNumber | null {
   const { hashes, starts, ends, count } = list;
   const hash = hashes[token] ?? 0;
+  if (lookUp(FIRST_WORDS, hash) === 0) return null;
   const value = numberWordValue(hash);
   const end = ends[token] ?? 0;
   const isBeforeWord = token + 1 < count && starts[token + 1] === end + 1 && joins(text, end - offset);

@@ -231,12 +231,12 @@ function unitOf({ text, end }: WrittenNumber): Unit | null {
   if (word === 'per' || word === 'pour' || word === 'por')
     return CENT.test(text.slice(end, end + MAX_WORD_UNITS)) ? { measure: SHARE, size: 1, isPoints: false } : null;
   if (word === 'degrees') return unitNamed(wordAfter(text, after)[0]);
-  // A kilowatt-hour is no kilowatt.
-  if (HOURS.test(text.slice(after, after + 7))) return null;
   const unit = unitNamed(word);
-  if (unit?.measure === SHARE && unit.size === 1)
+  // A kilowatt-hour is no kilowatt.
+  if (unit === null || HOURS.test(text.slice(after, after + 7))) return null;
+  if (unit.measure === SHARE && unit.size === 1)
     return { ...unit, isPoints: POINTS_WORD.test(word) || POINTS.test(text.slice(after, after + 7)) };
-  return unit !== null && PER.test(text.slice(after, after + 7))
+  return PER.test(text.slice(after, after + 7))
     ? quotient(unit, unitNamed(wordAfter(text, text.indexOf(' ', after + 1))[0]))
     : unit;
 }
