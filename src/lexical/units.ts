@@ -88,12 +88,15 @@ export function unitNamed(word: string): Unit | null {
   if (AMBIGUOUS.test(written)) return null;
   const named = BY_NAME.get(singular(written));
   if (named !== undefined) return named;
+  if (PLAIN_WORD.test(written)) return null;
   const plain = written.normalize('NFKC');
   if (plain !== written) return unitNamed(plain);
   const slash = plain.indexOf('/');
   return slash > 0 ? quotient(unitNamed(plain.slice(0, slash)), unitNamed(plain.slice(slash + 1))) : null;
 }
 
+/** No other writing of a unit, and none divided by another. */
+const PLAIN_WORD = /^[A-Za-z]+$/;
 const AMBIGUOUS = /^M[A-Z]$/;
 
 /** A unit by another: km per h. One that is already divided stays: mg/kg per day is mg/kg. */
