@@ -39,6 +39,11 @@ describe('a claim contradicts an earlier one', () => {
     ['Italian, first', 'Passa per la città di Berna.', 'Non passa per la città di Berna.'],
     ['Portuguese', 'O rio passa pela cidade velha.', 'O rio não passa pela cidade velha.'],
     ['French', 'La tour mesure 330 mètres de haut.', 'La tour mesure 324 mètres de haut.'],
+    ['a negation last', 'The bridge is open and the road is.', 'The bridge is open and the road is not.'],
+    ['a short negation last', 'The bridge is open and the road is.', "The bridge is open and the road isn't."],
+    ['a number last', 'The tower was built with a lift of 5.', 'The tower was built with a lift of 9.'],
+    ['another ending', 'The bridge does not cross the old canals.', 'The bridge crosses the old canal!'],
+    ['quotation marks last', 'The bridge is called “the old mill”', 'The bridge is not called the old mill'],
   ])('%s', (_, one, other) => {
     expect(found(one, 'It is long.', other)).toEqual([other]);
     expect(found(other, one)).toEqual([one]);
