@@ -42,7 +42,7 @@ describe('a claim contradicts an earlier one', () => {
     ['a negation last', 'The bridge is open and the road is.', 'The bridge is open and the road is not.'],
     ['a short negation last', 'The bridge is open and the road is.', "The bridge is open and the road isn't."],
     ['a number last', 'The tower was built with a lift of 5.', 'The tower was built with a lift of 9.'],
-    ['another ending', 'The bridge does not cross the old canals.', 'The bridge crosses the old canal!'],
+    ['another ending', 'The river does not flow past the old gates.', 'The river flows past the old gate!'],
     ['quotation marks last', 'The bridge is called “the old mill”', 'The bridge is not called the old mill'],
   ])('%s', (_, one, other) => {
     expect(found(one, 'It is long.', other)).toEqual([other]);
