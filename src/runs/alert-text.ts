@@ -75,8 +75,9 @@ export function alertLines({ steps, alerts, unwatched }: RunAlerts): string[] {
   const shared = sharedPayingText(alerts);
   const lines = alerts.flatMap((alert) => linesOf(alert, shared));
   if (shared !== null) lines.push(`  ${shared}`);
-  if (steps < ALL_RULES_STEPS) lines.push(`${steps} steps: rules need ${FIRST_RULES_STEPS} or ${ALL_RULES_STEPS}`);
-  else if (alerts.length === 0) lines.push(`${steps} steps, no alerts`);
+  if (steps < ALL_RULES_STEPS) {
+    lines.push(`${steps} steps so far: an alert needs ${FIRST_RULES_STEPS}, some rules ${ALL_RULES_STEPS}`);
+  } else if (alerts.length === 0) lines.push(`${steps} steps, no alerts`);
   for (const reason of new Set(unwatched.map((one) => one.reason))) {
     const rules = unwatched.filter((one) => one.reason === reason).map(({ rule }) => rule);
     lines.push(`not watched: ${rules.join(', ')}: ${UNWATCHED_WORDS[reason]}`);

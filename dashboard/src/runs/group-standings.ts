@@ -32,6 +32,13 @@ export function groupStandings(rows: readonly Pick<RunRollout, 'reward'>[], pres
     })),
     mean: group.mean,
     std: group.std,
-    degenerate: group.degenerate?.reason.replaceAll('_', ' ') ?? null,
+    degenerate: group.degenerate === null ? null : DEGENERATE_WORDS[group.degenerate.reason],
   };
 }
+
+const DEGENERATE_WORDS = {
+  no_valid_reward: 'no sample has a reward',
+  too_few_valid: 'too few samples have a reward',
+  all_equal: 'all rewards are equal',
+  spread_too_small: 'the rewards are nearly equal',
+} as const;

@@ -425,7 +425,7 @@ describe('alerts', () => {
   it('needs two windows in a row, and leaves out rollouts without a step', () => {
     const short = watched((progress) => (progress < 0.4 ? POOR : { ...GOOD, positive: 0 }), RECIPE, 4);
     expect(short.alerts).toEqual([]);
-    expect(alertLines(short)[0]).toBe('4 steps: rules need 5 or 9');
+    expect(alertLines(short)[0]).toBe('4 steps so far: an alert needs 5, some rules 9');
     const watch = new AlertWatch(new Map([['a'.repeat(64), RECIPE]]));
     watch.add(rowsOf([factsOf(GOOD)], RECIPE, { step: null }));
     expect(watch.alerts).toEqual({ steps: 0, alerts: [], unwatched: [] });
