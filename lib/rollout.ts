@@ -2,7 +2,8 @@
 import type { AnswerFormatName } from '../src/citations/formats/names.ts';
 import { requestedAnswer } from '../src/citations/formats/requested-answer.ts';
 import type { Rollout as ScoredRollout } from '../src/family/rollout.ts';
-import type { InputProblem } from '../src/input-problem.ts';
+import { type InputProblem, typeName } from '../src/input-problem.ts';
+import { isJsonObject } from '../src/json.ts';
 import type { Result } from '../src/result.ts';
 import { derivedFields } from '../src/trajectory/final-turns.ts';
 import { type Messages, readMessages, type TrajectoryOptions } from '../src/trajectory/rollout-messages.ts';
@@ -25,8 +26,44 @@ export type Rollout =
       readonly trajectory?: never;
     });
 
+const TEXTS = ['question', 'response', 'tool_output', 'reasoning', 'reference'];
+const LISTS_OF_TEXTS = ['entities', 'entity_rubrics'];
+/** Lists of objects, and the texts that each object must have. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  sources: ['id', 'text'],
+  positive_rubrics: ['description'],
+  negative_rubrics: ['description'],
+  rubrics: ['description'],
+};
+
+/** The first field of another type than `Rollout` says: callers in JavaScript have no types. An absent field is none. */
+function misshapenField(rollout: object): InputProblem | null {
+  const wrong = (path: InputProblem['path'], expected: string, value: unknown): InputProblem => ({
+    path,
+    message: value === undefined ? `required: ${expected}` : `expected ${expected}, got ${typeName(value)}`,
+  });
+  for (const [field, value] of Object.entries(rollout)) {
+    if (value === undefined) continue;
+    const names = Object.hasOwn(LISTS, field) ? LISTS[field] : undefined;
+    if (TEXTS.includes(field) && typeof value !== 'string') return wrong([field], 'a string', value);
+    const isList = names !== undefined || LISTS_OF_TEXTS.includes(field);
+    if (!isList) continue;
+    if (!Array.isArray(value)) return wrong([field], 'an array', value);
+    for (const [at, element] of value.entries()) {
+      if (names === undefined && typeof element !== 'string') return wrong([field, at], 'a string', element);
+      if (names === undefined) continue;
+      if (!isJsonObject(element)) return wrong([field, at], `an object with ${names.join(' and ')}`, element);
+      const name = names.find((one) => typeof element[one] !== 'string');
+      if (name !== undefined) return wrong([field, at, name], 'a string', element[name]);
+    }
+  }
+  return null;
+}
+
 /** Reads the messages of a rollout. The fields that the rollout gives win over what its messages say. */
 export function readRollout(rollout: Rollout): Result<ScoredRollout, readonly InputProblem[]> {
+  const misshapen = misshapenField(rollout);
+  if (misshapen !== null) return { ok: false, error: [misshapen] };
   const { response, messages, trajectory, ...shared } = rollout;
   const { cited_answer } = shared;
   if (cited_answer !== undefined && response === undefined) {

@@ -100,7 +100,8 @@ function expectedName(expected: string): string {
   }
 }
 
-function typeName(value: unknown): string {
+/** The type of a JSON value in words. */
+export function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';

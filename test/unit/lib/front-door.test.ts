@@ -49,6 +49,24 @@ function failingJudge(name: string): Judge & { calls: number } {
 }
 
 describe('createScorer', () => {
+  it.each([
+    [{ positive_rubrics: ['States 288 km'] }, 'positive_rubrics[0]: expected an object with description, got a string'],
+    [{ negative_rubrics: [{ title: 'x' }] }, 'negative_rubrics[0].description: required: a string'],
+    [{ positive_rubrics: 'x' }, 'positive_rubrics: expected an array, got a string'],
+    [{ sources: [{ id: 1, text: 'x' }] }, 'sources[0].id: expected a string, got an integer'],
+    [{ sources: [null] }, 'sources[0]: expected an object with id and text, got null'],
+    [{ entities: [5] }, 'entities[0]: expected a string, got an integer'],
+    [{ response: null }, 'response: expected a string, got null'],
+    [{ question: 5 }, 'question: expected a string, got an integer'],
+    [{ tool_output: ['x'] }, 'tool_output: expected a string, got an array'],
+  ])('names a field of another type: %j', async (fields, message) => {
+    const { tool_output: _, ...rest } = ROLLOUT;
+    const given: Rollout = JSON.parse(JSON.stringify({ ...rest, ...fields }));
+    const scorer = createScorer({ judge: lexicalJudge });
+    await expect(scorer.score(given, 'refiner-rl-balanced')).rejects.toThrow(InputError);
+    await expect(scorer.score(given, 'refiner-rl-balanced')).rejects.toThrow(message);
+  });
+
   it('scores a rollout with its parts and its facts', async () => {
     const scored = await createScorer({ judge: lexicalJudge }).score(ROLLOUT, 'refiner-rl-balanced');
     expect(scored.reward).toBeGreaterThan(0);
