@@ -16,7 +16,8 @@ const PROJECTS = { lib: 'lib', cli: 'cli', dashboard: 'dashboard', worker: '.', 
 
 const failed = Object.entries(PROJECTS).filter(([name, folder]) => {
   const incremental = ['--incremental', '--tsBuildInfoFile', resolve(cache, `${name}.json`)];
-  const args = ['--noEmit', '-p', folder, ...incremental];
+  // Each checker instantiates the types of schemas anew: four take twice the processor time of one.
+  const args = ['--noEmit', '-p', folder, '--checkers', '1', ...incremental];
   return spawnSync(resolve(root, 'node_modules/.bin/tsc'), args, { cwd: root, stdio: 'inherit' }).status !== 0;
 });
 if (failed.length > 0) {
