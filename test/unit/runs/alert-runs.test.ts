@@ -9,7 +9,16 @@ import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/alerts.md'), 'utf8');
 
-async function alertsOf(name: string): Promise<RunAlerts> {
+const known = new Map<string, Promise<RunAlerts>>();
+
+/** The alerts of a run, which takes a second to read. */
+function alertsOf(name: string): Promise<RunAlerts> {
+  const read = known.get(name) ?? readAlerts(name);
+  known.set(name, read);
+  return read;
+}
+
+async function readAlerts(name: string): Promise<RunAlerts> {
   const { recipe, groups } = await readAlertRun(name);
   const watch = new AlertWatch(new Map([[PACKED_RECIPE, recipe]]));
   for (const rows of groups) watch.add(rows);
