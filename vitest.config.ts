@@ -157,8 +157,9 @@ export default defineConfig({
         test: {
           name: 'slow-functions',
           ...inFunctions,
+          ...ofProperties,
           include: ['test/slow-functions/**/*.test.ts', ...SEALED, ...MATRICES],
-          provide: { fuzzSeed, triesAllRows: true },
+          provide: { ...ofProperties.provide, triesAllRows: true },
           testTimeout: 600_000,
           hookTimeout: 120_000,
           fileParallelism: false,

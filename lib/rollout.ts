@@ -28,6 +28,8 @@ export type Rollout =
 
 const TEXTS = ['question', 'response', 'tool_output', 'reasoning', 'reference'];
 const LISTS_OF_TEXTS = ['entities', 'entity_rubrics'];
+/** Few recipes read them, and rows of data sets have null in columns without a value. */
+const MAY_BE_NULL = ['reasoning', 'reference', 'entities', 'entity_rubrics'];
 /** Lists of objects, and the texts that each object must have. */
 const LISTS: Readonly<Record<string, readonly string[]>> = {
   sources: ['id', 'text'],
@@ -43,7 +45,7 @@ function misshapenField(rollout: object): InputProblem | null {
     message: value === undefined ? `required: ${expected}` : `expected ${expected}, got ${typeName(value)}`,
   });
   for (const [field, value] of Object.entries(rollout)) {
-    if (value === undefined) continue;
+    if (value === undefined || (value === null && MAY_BE_NULL.includes(field))) continue;
     const names = Object.hasOwn(LISTS, field) ? LISTS[field] : undefined;
     if (TEXTS.includes(field) && typeof value !== 'string') return wrong([field], 'a string', value);
     const isList = names !== undefined || LISTS_OF_TEXTS.includes(field);
@@ -53,8 +55,11 @@ function misshapenField(rollout: object): InputProblem | null {
       if (names === undefined && typeof element !== 'string') return wrong([field, at], 'a string', element);
       if (names === undefined) continue;
       if (!isJsonObject(element)) return wrong([field, at], `an object with ${names.join(' and ')}`, element);
+      const { title, weight } = element;
       const name = names.find((one) => typeof element[one] !== 'string');
       if (name !== undefined) return wrong([field, at, name], 'a string', element[name]);
+      if (title !== undefined && typeof title !== 'string') return wrong([field, at, 'title'], 'a string', title);
+      if (weight !== undefined && typeof weight !== 'number') return wrong([field, at, 'weight'], 'a number', weight);
     }
   }
   return null;

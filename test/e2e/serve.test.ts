@@ -113,10 +113,16 @@ it('says what prevents its start', async () => {
 });
 
 it('doctor says which setting prevents a start, and whether a Worker that starts is ready', async () => {
-  const [malformed, well] = await Promise.all(
-    ['DESKS=many', 'DESKS=2'].map((setting) => spawnCiteward({ args: ['doctor', '--var', setting] })),
+  const [malformed, alone, well] = await Promise.all(
+    ['DESKS=many', 'DESKS=2', 'ALLOW_LEXICAL_JUDGE=true'].map((setting) =>
+      spawnCiteward({ args: ['doctor', '--var', setting] }),
+    ),
   );
   expect([malformed?.code, malformed?.stderr]).toEqual([1, expect.stringMatching(/^\d of these must be mended\n$/u)]);
   expect(malformed?.stdout).toContain('FAIL  settings: setting DESKS: expected a whole number from 1 to 1024');
-  expect(well?.stdout).toMatch(/^ok {4}settings: DESKS: .*\nok {4}http:\/\/127.* ready, judge lexical\n/mu);
+  // As with `serve`: a judge must be set.
+  expect(alone?.stdout).toMatch(/^ok {4}settings: DESKS: .*\nFAIL {2}http:\/\/127.*: judge_unconfigured\n/mu);
+  expect(well?.stdout).toMatch(
+    /^ok {4}settings: ALLOW_LEXICAL_JUDGE: .*\nok {4}http:\/\/127.*: ready, judge lexical\n/mu,
+  );
 });

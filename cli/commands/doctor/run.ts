@@ -20,7 +20,7 @@ import { LOCAL_FLAGS, openLocalHost } from '../../shared/row-host.ts';
 import { Screen } from '../../shared/screen.ts';
 import { keyOfWorker, readUrl } from '../../shared/worker.ts';
 import { refusal, runErrorOf } from '../../shared/worker-failures.ts';
-import { DEFAULT_HOST, DEFAULT_PORT, readSettings, SETTINGS_FLAGS } from '../serve/options.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, readSettings, SETTINGS_FLAGS, withAccess } from '../serve/options.ts';
 import { withOwnWorker } from '../serve/own-worker.ts';
 
 const syntax: CommandSyntax = {
@@ -77,7 +77,7 @@ async function print({ what, ok, detail, hint }: Check, isJson: boolean, screen:
 
 async function* checks(flags: Flags, url: URL | null, screen: Screen): AsyncGenerator<Check> {
   const settings = await readSettings(flags);
-  const hasSettings = Object.keys(settings).length > 0;
+  const hasSettings = flags.text('settings') !== null || Object.keys(settings).length > 0;
   const other = ['url', ...LOCAL_FLAGS.map(({ name }) => name)].find((name) => flags.text(name) !== null);
   if (hasSettings && other !== undefined) throw new UsageError(`--${other} and settings exclude each other`);
   yield { what: 'Node', ok: true, detail: process.version, hint: null };
@@ -138,7 +138,9 @@ async function* onSettings(
   const what = 'settings';
   try {
     const found: Check[] = [];
-    await withOwnWorker({ state: null, port: 0, settings, screen }, async ({ url }) => {
+    // The access that `serve` would give.
+    const own = withAccess({ host: DEFAULT_HOST, settings });
+    await withOwnWorker({ state: null, port: 0, settings: own.settings, screen }, async ({ url }) => {
       for await (const check of onWorker(new URL(url), key)) found.push(check);
     });
     yield { what, ok: true, detail: `${Object.keys(settings).join(', ')}: a Worker starts with them`, hint: null };

@@ -16,7 +16,7 @@ import { groupsOfFile, recipesOfFile, runOfFile } from '../../shared/run-file.ts
 import { Screen } from '../../shared/screen.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
-import { withOwnWorker } from '../serve/own-worker.ts';
+import { OPEN, withOwnWorker } from '../serve/own-worker.ts';
 import { RunDigest } from './digest.ts';
 import { withExport } from './exported-run.ts';
 import { connectForRuns, runIdOf } from './options.ts';
@@ -95,7 +95,7 @@ async function reportOfFile(path: string, flags: Flags, screen: Screen, withAnsw
   }
   // A file that is cut off is refused before anything starts.
   const ledger = await ledgerOf(path);
-  return withOwnWorker({ state: null, port: 0, settings: {}, screen }, async ({ url }) => {
+  return withOwnWorker({ state: null, port: 0, settings: OPEN, screen }, async ({ url }) => {
     const client = createClient({ url: new URL(url), key: null });
     const imported = await client.runs.import(id, await openAsBlob(path));
     if (!imported.ok) throw runErrorOf(imported.failure);

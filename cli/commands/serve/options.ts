@@ -101,17 +101,20 @@ function requireName(name: string, where: string): void {
  *
  * @throws UsageError if other machines could ask without a key.
  */
-export function withAccess({ host, settings, ...rest }: ServeOptions): ServeOptions {
+export function withAccess<O extends Access>(options: O): O & Access {
+  const { host, settings } = options;
   const hasKeys = (settings['API_KEYS'] ?? '') !== '';
-  if (hasKeys || settings['ALLOW_ANONYMOUS'] !== undefined) return { ...rest, host, settings };
+  if (hasKeys || settings['ALLOW_ANONYMOUS'] !== undefined) return options;
   if (!isLoopback(host)) {
     throw new UsageError(
       `other machines can reach ${host}: the settings need API_KEYS, or ALLOW_ANONYMOUS=true to accept all requests`,
       `Make a key, and start with --settings serve.vars: ${CITEWARD} keys add NAME --file serve.vars`,
     );
   }
-  return { ...rest, host, settings: { ...settings, ALLOW_ANONYMOUS: 'true' } };
+  return { ...options, settings: { ...settings, ALLOW_ANONYMOUS: 'true' } };
 }
+
+type Access = Pick<ServeOptions, 'host' | 'settings'>;
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host);

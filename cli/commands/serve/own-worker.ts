@@ -10,12 +10,15 @@ import type { Screen } from '../../shared/screen.ts';
 import { serveFiles } from './files.ts';
 import { DEFAULT_HOST } from './options.ts';
 
+/** The settings of a machine without keys, where the lexical judge answers. */
+export const OPEN = { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' } as const;
+
 type OwnWorker = {
   /** Folder that keeps its data; `null` = a temporary one, which is removed. */
   readonly state: string | null;
   /** 0 = a free one. */
   readonly port: number;
-  /** Settings beside those of a machine without keys, where the lexical judge answers. */
+  /** All settings: without `OPEN` as for `citeward serve`, requests need a key and a judge must be set. */
   readonly settings: Readonly<Record<string, string>>;
   readonly screen: Screen;
 };
@@ -23,7 +26,7 @@ type OwnWorker = {
 /**
  * Starts a Worker, and ends it when `use` ends, or with Ctrl-C. @throws RunError if it does not start.
  * @example
- * await withOwnWorker({ state: null, port: 0, settings: {}, screen }, (server) => fetch(`${server.url}/readyz`));
+ * await withOwnWorker({ state: null, port: 0, settings: OPEN, screen }, (server) => fetch(`${server.url}/readyz`));
  */
 export async function withOwnWorker<T>(
   { state: kept, port, settings, screen }: OwnWorker,
@@ -46,7 +49,7 @@ export async function withOwnWorker<T>(
       state,
       host: DEFAULT_HOST,
       port,
-      settings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', ...settings },
+      settings,
       // A malformed setting is the error of the start.
       onLog: ({ level, message, event }) =>
         level === 'error' && event?.['event'] !== 'config_invalid' && screen.message(message, 'red'),

@@ -11,7 +11,7 @@ import { judgeSetting } from '../../shared/judge-server.ts';
 import { LEXICAL_NOTICE } from '../../shared/row-host.ts';
 import { Screen } from '../../shared/screen.ts';
 import { MAX_PORT, readSettings } from '../serve/options.ts';
-import { withOwnWorker } from '../serve/own-worker.ts';
+import { OPEN, withOwnWorker } from '../serve/own-worker.ts';
 import { starterEnded } from '../serve/starter.ts';
 import { viewSyntax } from './options.ts';
 import { type Page, shownFile } from './shown-file.ts';
@@ -23,14 +23,17 @@ async function run(flags: Flags): Promise<number> {
   const settings = await settingsOf(flags);
   const shown = await shownFile(flags, settings['BACKENDS'] === undefined ? [LEXICAL_NOTICE] : [], screen);
   const port = flags.count('port', { min: 0, max: MAX_PORT }) ?? 0;
-  return withOwnWorker({ state: flags.text('state'), port, settings, screen }, async (server) => {
-    const page = pageOf(server.url, screen, !flags.isOn('no-open'));
-    await shown.show(createClient({ url: new URL(server.url), key: null }), page);
-    screen.message('The page ends with Ctrl-C.', 'dim');
-    const reason = await Promise.race([server.ended, starterEnded()]);
-    if (reason !== 'starter') throw new RunError(reason);
-    return EXIT_OK;
-  });
+  return withOwnWorker(
+    { state: flags.text('state'), port, settings: { ...OPEN, ...settings }, screen },
+    async (server) => {
+      const page = pageOf(server.url, screen, !flags.isOn('no-open'));
+      await shown.show(createClient({ url: new URL(server.url), key: null }), page);
+      screen.message('The page ends with Ctrl-C.', 'dim');
+      const reason = await Promise.race([server.ended, starterEnded()]);
+      if (reason !== 'starter') throw new RunError(reason);
+      return EXIT_OK;
+    },
+  );
 }
 
 /** The settings of the Worker, with the judge of `--judge-url`. @throws UsageError, RunError */

@@ -32,7 +32,8 @@ export async function callApi<T>(path: string, call: Call = {}): Promise<Reply<T
   const answer = await answerOf(path, call);
   if (!answer.ok) return answer;
   const { response } = answer;
-  const text = await response.text();
+  const text = await bodyOf(response);
+  if (text === null) return { ok: false, failure: { kind: 'unreachable' } };
   const value = parsed<T>(text);
   if (value === undefined) return { ok: false, failure: { kind: 'unreadable', status: response.status } };
   return { ok: true, value: value.json, milliseconds: performance.now() - began };
@@ -59,9 +60,21 @@ async function answerOf(path: string, { method = 'GET', body, form, signal }: Ca
   });
   if (response === null) return { ok: false, failure: { kind: 'unreachable' } };
   if (response.ok) return { ok: true, response };
-  const problem = parsed<unknown>(await response.text())?.json;
+  const text = await bodyOf(response);
+  if (text === null) return { ok: false, failure: { kind: 'unreachable' } };
+  const problem = parsed<unknown>(text)?.json;
   if (!isProblem(problem)) return { ok: false, failure: { kind: 'unreadable', status: response.status } };
   return { ok: false, failure: { kind: 'problem', problem } };
+}
+
+/** The body; `null` if the connection broke meanwhile. @throws DOMException (AbortError) when the signal aborts. */
+async function bodyOf(response: Response): Promise<string | null> {
+  try {
+    return await response.text();
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
 }
 
 /**

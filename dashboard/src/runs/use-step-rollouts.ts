@@ -70,7 +70,10 @@ export function useStepRollouts(run: string, step: string): StepRollouts {
         isLoading.current = false;
       },
       (error: unknown) => {
-        if (!aborter.signal.aborted) throw error;
+        // The load that took its place has its own end.
+        if (aborter.signal.aborted) return;
+        isLoading.current = false;
+        throw error;
       },
     );
     return () => aborter.abort();

@@ -55,6 +55,9 @@ describe('createScorer', () => {
     [{ positive_rubrics: 'x' }, 'positive_rubrics: expected an array, got a string'],
     [{ sources: [{ id: 1, text: 'x' }] }, 'sources[0].id: expected a string, got an integer'],
     [{ sources: [null] }, 'sources[0]: expected an object with id and text, got null'],
+    [{ sources: [{ id: '1', text: 'x', title: null }] }, 'sources[0].title: expected a string, got null'],
+    [{ positive_rubrics: [{ description: 'x', weight: '2' }] }, 'positive_rubrics[0].weight: expected a number'],
+    [{ positive_rubrics: [{ description: 'x', weight: null }] }, 'positive_rubrics[0].weight: expected a number'],
     [{ entities: [5] }, 'entities[0]: expected a string, got an integer'],
     [{ response: null }, 'response: expected a string, got null'],
     [{ question: 5 }, 'question: expected a string, got an integer'],
@@ -65,6 +68,13 @@ describe('createScorer', () => {
     const scorer = createScorer({ judge: lexicalJudge });
     await expect(scorer.score(given, 'refiner-rl-balanced')).rejects.toThrow(InputError);
     await expect(scorer.score(given, 'refiner-rl-balanced')).rejects.toThrow(message);
+  });
+
+  it('takes null in a field that the recipe does not read as a field without a value', async () => {
+    const scorer = createScorer({ judge: lexicalJudge });
+    const row: Rollout = JSON.parse(JSON.stringify({ ...ROLLOUT, reference: null, reasoning: null, entities: null }));
+    const [one, other] = [await scorer.score(ROLLOUT, 'refiner-guarded'), await scorer.score(row, 'refiner-guarded')];
+    expect(other.reward).toBe(one.reward);
   });
 
   it('scores a rollout with its parts and its facts', async () => {
