@@ -1,6 +1,6 @@
 /**
  * Finds stretches that have a begin and an end and hide what is in them: code of HTML (`<code>`, `<pre>`, `<kbd>`,
- * `<samp>`, `<tt>`), comments, and formulas (`$x[1]$`, `$$…$$`, `\(…\)`, `\[…\]`, `\begin{equation}`). One without an end is text, and so
+ * `<samp>`, `<tt>`), comments, and formulas (`$x[1]$`, `$$…$$`, `\(…\)`, `\[…\]`). One without an end is text, and so
  * is all but a `<pre>` that begins a line across a blank line. An end in backticks, `` `</code>` ``, is none.
  *
  * Dollars are more often money: `$` begins a formula only before a letter or mark and ends it only before what is no
@@ -63,13 +63,7 @@ const BLANK_LINE: Kind = { ...COMMENT, open: '', close: '\n\n' };
 const KINDS: Readonly<Record<number, readonly Kind[]>> = {
   [LESS_THAN]: [COMMENT, PRE, ...['code', 'kbd', 'samp', 'tt'].map(code)],
   [DOLLAR]: [formula('$$', '$$', MAX_CODE_CHARS, false), formula('$', '$', MAX_LINE_FORMULA_CHARS, true)],
-  [BACKSLASH]: [
-    formula('\\(', '\\)', MAX_CODE_CHARS, false),
-    formula('\\[', '\\]', MAX_CODE_CHARS, false),
-    ...['equation', 'align', 'gather']
-      .flatMap((name) => [name, `${name}*`])
-      .map((name) => formula(`\\begin{${name}}`, `\\end{${name}}`, MAX_CODE_CHARS, false)),
-  ],
+  [BACKSLASH]: [formula('\\(', '\\)', MAX_CODE_CHARS, false), formula('\\[', '\\]', MAX_CODE_CHARS, false)],
 };
 
 /** A command, an exponent, an index, an equation, or a variable of one letter before a bracket. */
@@ -109,11 +103,7 @@ export class Enclosures {
         const blank = this.#nextClose(BLANK_LINE, text, from, complete, offset - at);
         if (blank !== null && blank.end <= close.start) continue;
       }
-      if (
-        kind.isFormula &&
-        !isFormula(text.slice(from, close.start), kind.open.length !== 2 || kind.open.startsWith('$'))
-      )
-        continue;
+      if (kind.isFormula && !isFormula(text.slice(from, close.start), kind.open.startsWith('$'))) continue;
       return { end: close.end, isBlank: kind === COMMENT };
     }
     return null;
@@ -200,7 +190,7 @@ const DECIDED_CLOSES = new Map([...CLOSES.keys()].map((kind) => [kind, closing(k
 function closing({ close, isTag }: Kind, orEnd: string): RegExp {
   if (close === '$$') return new RegExp(`\\$\\$(?=[^$]${orEnd})`, 'g');
   if (close === BLANK_LINE.close) return new RegExp(`\\n[^\\S\\n]{0,${MAX_BLANKS}}\\n`, 'g');
-  if (!isTag) return new RegExp(close.replace(/[\\()[\]{}*]/g, '\\$&'), 'g');
+  if (!isTag) return new RegExp(close.replace(/[\\()[\]]/g, '\\$&'), 'g');
   const tag = `${close}\\s{0,${MAX_BLANKS}}>`;
   return new RegExp(`(?<!\`)${tag}|${tag}(?=[^\`]${orEnd})`, 'gi');
 }
@@ -209,7 +199,7 @@ function shifted({ start, end }: Close, by: number): Close {
   return { start: start + by, end: end + by };
 }
 
-function isFormula(text: string, mayBeProse: boolean): boolean {
+function isFormula(text: string, isInDollars: boolean): boolean {
   if (!FORMULA.test(text)) return false;
-  return !mayBeProse || !(CELLS.test(text) || (PROSE.test(text) && !COMMAND.test(text)));
+  return !isInDollars || !(CELLS.test(text) || (PROSE.test(text) && !COMMAND.test(text)));
 }

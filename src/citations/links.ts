@@ -150,10 +150,9 @@ function isNoteNumber(text: string, { start, end }: Span): boolean {
   return true;
 }
 
-const ENTRY =
-  /^(?:[\s|│]|<\/?[a-z][^<>]{0,64}>)*(?:[-*•]\s+)?[[【［(（]?\^?(\d{1,3})(?:[\]】］)）.:：、．]|\ufe0f?\u20e3|(?=<\/sup>))/;
+const ENTRY = /^(?:[\s|│]|<\/?[a-z][^<>]{0,64}>)*(?:[-*•]\s+)?[[【［(（]?\^?(\d{1,3})[\]】］)）.:：、．]/;
 
-/** The number that begins an entry of a references section (`[3] `, `3. `, `[^3]: `, `3️⃣`, `<sup>3</sup>`), or `null`. */
+/** The number that begins an entry of a references section (`[3] `, `3. `, `[^3]: `), or `null`. */
 export function entryNumber(line: string): string | null {
   return ENTRY.exec(line)?.[1] ?? null;
 }

@@ -34,7 +34,7 @@ MARKS[COLON] = COLON;
  * such as `Sources: 1, 2.`, because years and counts are none.
  *
  * @param answer the content of the answer.
- * @param references places in it that define sources. They are prose if there is no claim.
+ * @param references places in it that define sources.
  */
 export function idsInProse(
   text: string,
@@ -46,8 +46,7 @@ export function idsInProse(
   const found: Span[] = [];
   if (sources.byId.size === 0) return found;
   const isId = idRecogniser(sources);
-  // A list of sources behind text that cites none stands in the place of citations.
-  const parts = proseOf(answer, claims, claims.length === 0 ? [] : references);
+  const parts = proseOf(answer, claims, references);
   let masked: ReturnType<typeof withoutCode> | null = null;
   let piece = 0;
   /** The text without escaped marks, unless the place is in code: `null`. Few answers need it; the places only rise. */

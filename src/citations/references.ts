@@ -18,8 +18,6 @@ import { bracketedId, entryNumber, firstUrl, isNumberOfNote, isOpeningBracket } 
 import { beginsHeading, COUNTED, isSourcesHeading, MAX_HEADING_CHARS, TAG } from './source-headings.ts';
 import { FRAMES, isClosingRemark, isPlainTitle, isSentence, LEAD, MAX_TITLE_CHARS, titleOf } from './source-titles.ts';
 
-/** A number in brackets. */
-const CITES = /[[【［]\^?\d{1,3}[\]】］]/;
 /** A line below or above a heading, or between the rows of a frame. */
 const RULE = /^[\s|+:=_*\-\u2014\u2500-\u257f]{3,}$/;
 /** Longest name of a column of a table of sources, in words: `What it says` is none. */
@@ -236,9 +234,8 @@ export class ReferenceMask {
       return true;
     }
     if (number === null) return false;
-    // What cites something is no title.
-    const isTitle =
-      /^[(（]?\d/.test(line.replace(LEAD, '')) && !CITES.test(written) && this.#isNewTitle(list, number, line);
+    // A title may hold ids, its own and others. So a claim that is written as one is lost.
+    const isTitle = /^[(（]?\d/.test(line.replace(LEAD, '')) && this.#isNewTitle(list, number, line);
     if (isTitle) list.titles.add(number);
     list.pending = { id: number, needsUrl: !isTitle };
     list.hasEntry ||= isTitle;
@@ -352,15 +349,14 @@ function namesColumns(line: string): boolean {
 }
 
 /** Every entry and definition has one of these, or a number with its mark near the start of a line. */
-const MARKS_OF_ENTRY = ['[', '【', '［', '\u20e3', '://'] as const;
-const END_OF_SUP = /<\/sup>/i;
+const MARKS_OF_ENTRY = ['[', '【', '［', '://'] as const;
 const NUMBER_OF_ENTRY = /\d[)）.:：、．]/g;
 const NEAR_START = 80;
 const LINE_BREAK = /[\n\r\u2028\u2029]/;
 
 /** Whether a text may have references. One expression for all of it takes ten times as long. */
 function mayHaveEntry(text: string): boolean {
-  if (MARKS_OF_ENTRY.some((mark) => text.includes(mark)) || END_OF_SUP.test(text)) return true;
+  if (MARKS_OF_ENTRY.some((mark) => text.includes(mark))) return true;
   NUMBER_OF_ENTRY.lastIndex = 0;
   for (let found = NUMBER_OF_ENTRY.exec(text); found !== null; found = NUMBER_OF_ENTRY.exec(text)) {
     const at = found.index;

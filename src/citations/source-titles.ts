@@ -9,8 +9,8 @@ export const MAX_TITLE_CHARS = 200;
 export const LEAD = /^(?:[\s>*|│║┃]|<\/?[a-z][^<>]{0,64}>)+/i;
 /** Frames of a row. */
 export const FRAMES = '|│║┃';
-/** A number before a title: `(1)`, `1.`, `1️⃣` */
-const NUMBER = /^[(（]?\d{1,3}(?:[)）.:：、．]|\ufe0f?\u20e3|(?=[\s|│<]))/;
+/** A number before a title: `(1)`, `1.` */
+const NUMBER = /^[(（]?\d{1,3}(?:[)）.:：、．]|(?=[\s|│<]))/;
 /** Most words of a title without an address or quotation marks that looks like one: longer ones may be sentences. */
 const MAX_TITLE_WORDS = 6;
 /** Longest entry that may look like a title, with its address, in UTF-16 code units. */

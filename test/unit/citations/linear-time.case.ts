@@ -66,8 +66,6 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'titles before ids': '\nSources:\n- A: - - - - - - - - - - [1]\nSource: A -----',
   'dashes behind a heading of one source': `Source: ${'-'.repeat(190)}\n`,
   'marks behind a heading of one source': `Source: ${'- '.repeat(93)}A[\n`,
-  equations: '\\begin{equation} x=1 ',
-  'keycaps in lists': '\nSources:\n1️⃣ a\n<sup>2</sup> b',
   'closing remarks': '\nSources:\n[1] A\n\nLet me know\n',
   'sentences in lists': '\nSources:\n[1] A b. C is d. ',
   'numbers in markers': '[1.4–3.2, 0.1][0, 1][n=1]',

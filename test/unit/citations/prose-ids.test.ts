@@ -23,8 +23,6 @@ describe('an id in prose', () => {
     ['after a mark that begins no tag', ['S1'], 'It opened < S1 > and a<S1.', ['S1', 'S1']],
     ['in a line of sources', ['S1', 'S2'], 'It opened in 1937.\nSources: S1, S2', ['S1', 'S2']],
     ['a number in a last line of sources', ['1', '2'], 'It opened in 1937.\n\nSources: 1 and 2.', ['1', '2']],
-    ['in a list, if nothing is cited', ['S1'], 'It opened in 1937.\n\nSources: [S1] Aare page', ['S1']],
-    ['in definitions, if nothing is cited', ['1'], 'It opened in 1937.\n\n[1]: Aare page', ['1']],
     ['a number below a heading of sources', ['1', '2'], 'It opened in 1937.\n\n**Quellen:**\n1, 7\n', ['1']],
     ['a number in the brackets of a link', ['1', '2'], 'It opened in 1937 [1](https://a.example).', ['1']],
     ['numbers in brackets', ['1', '2'], 'It opened[1]. It closed [^2], later [1, 2].', ['1', '2', '1', '2']],
@@ -49,9 +47,16 @@ describe('an id in prose', () => {
     expect(found(ids, text)).toEqual(expected);
   });
 
+  it('is counted in the text of another grammar, not again in its list of sources', () => {
+    const text = 'The dam broke [1]. It was rebuilt [2].\n\nSources:\n[1] River Floods\n[2] Dam History';
+    expect(found(['1', '2'], text)).toEqual(['1', '2']);
+  });
+
   it.each([
     ['numbers in brackets that no source has', ['1', '2'], 'It opened [3], closed【4】 in 【x】 and later⁹.'],
-    ['in a list behind a claim', ['S1'], '<snippet id=S1>It opened.</snippet>\n\nSources: [S1] Aare page'],
+    ['a list behind text that cites nothing', ['S1'], 'It opened in 1937.\n\nSources: [S1] Aare page'],
+    ['definitions behind text that cites nothing', ['1'], 'It opened in 1937.\n\n[1]: Aare page'],
+    ['a list behind a claim', ['S1'], '<snippet id=S1>It opened.</snippet>\n\nSources: [S1] Aare page'],
     ['an interval', ['1', '2'], 'It is in [0, 1] here.'],
     ['numbers in code and behind a backslash', ['1', '2'], 'Take `[1]` and \\[2\\] and\n```\n[1](x) long¹\n```\nhere.'],
     ['powers and units', ['2', '3'], 'It covers 17 km², 3 m³ and x² of E=mc².'],

@@ -67,9 +67,13 @@ export const REFERENCE_LISTS: readonly string[] = [
   '引用元\n[1] 川のページ',
   '出处：\n[1] 河流的网页',
   'Quellen: [1] Der Kalte Krieg; [2] Das Haus am Fluss',
-  '📚 Sources:\n1️⃣ Aare page\n2️⃣ Rhine page',
   'Sources:\n1\u20e3 The page of the Aare, https://a.example',
-  'References\n<sup>1</sup> The page of the Aare\n<sup>2</sup> Rhine page',
+  // A numbered title may hold ids: it is no claim.
+  'Sources:\n1. River Floods Report [1]\n2. Dam History [2]',
+  'Sources:\n1. [1] River Floods Report\n2. [2] Dam History',
+  'Quellen:\n1. "Die Aare", Wikipedia [1]\n2. Rhein',
+  'Sources:\n1. River Floods Report [^1]\n2. Dam History (cited in [1])',
+  'Sources:\n1. Flood in [12] basin\n2. Dam History',
 ];
 
 /** Each follows the same sentence, and is read as claims or statements: the texts of the claims (`null`: some). */
@@ -127,8 +131,12 @@ export const NO_REFERENCE_LISTS: readonly (readonly [text: string, read: readonl
   ['Quellen: [1] Der Krieg war lang; [2] Aare', ['Quellen: <- 1', 'Der Krieg war lang; <- 2']],
   ['Quellen:\n[1] Die Aare hat viele Namen.\n[2] Rhein', ['Quellen: <- 1', 'Die Aare hat viele Namen. <- 2']],
   ['Sources:\n1️⃣ The Rhine is long [2].', null],
-  ['Notes:\n1️⃣ The river floods [2]\n2️⃣ Aare page', null],
-  ['Notes:\n1. The river floods [2]\n2. Aare page', null],
+  // A keycap or a raised number begins no entry: under a heading, claims are written so, too.
+  ['Notes:\n1️⃣ The river floods [2]\n2️⃣ Aare page', ['Notes:\n1️⃣ The river floods <- 2']],
+  ['Notes:\n1️⃣ The river floods\n   every year [2]', ['Notes:\n1️⃣ The river floods\n   every year <- 2']],
+  ['Notes:\n1️⃣ The river floods [1, 2]', ['Notes:\n1️⃣ The river floods <- 1 2']],
+  ['Notes:\n1️⃣ The river floods [2]\nhttps://a.example', ['Notes:\n1️⃣ The river floods <- 2']],
+  ['References\n<sup>1</sup> The river floods [1, 2]', ['References\n<sup>1</sup> The river floods <- 1 2']],
   ['It is so 1️⃣ of 2️⃣ times [2].', ['It is so 1️⃣ of 2️⃣ times <- 2']],
   ['References\n<sup>1</sup> The Rhine is long [2].', null],
   ['### Sources\n| Id | What it says |\n|---|---|\n| [1] | It opened in 1937 |\n| [2] | It is red |', null],
