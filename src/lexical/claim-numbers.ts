@@ -50,17 +50,22 @@ export class ClaimNumbers {
     const quantity = this.quantityOf(own);
     const isDigits = tokens.numberOf(token) >= 0;
     const ownQuarter = quarterAt(this.#tokens, own);
-    if (ownQuarter > 0) return isInQuarter(ownQuarter, tokens, token);
+    if (ownQuarter > 0) {
+      // "In the first" may leave the quarter out.
+      const after = source.text.charAt((tokens.ends[token] ?? 0) - source.offset);
+      return isInQuarter(ownQuarter, tokens, token) || (!isDigits && '.,;:)'.includes(after));
+    }
     if (quantity === null) {
       // The claim has the name of the month of a date.
       return !isDigits || isInDate(writtenAt(tokens, token, source.text, source.offset));
     }
     const spelled = isDigits ? null : spelledNumber(tokens, token, source.text, source.offset);
     const ownNumber = this.#tokens.numberOf(own);
-    // The name of the month of a date, a one or a place, or the same word in another sense; no dozens for 12.
+    // The name of the month of a date, a one or a place, or a half in another sense; no dozens for 12.
     if (!isDigits && spelled === null) {
       const hash = tokens.hashes[token] ?? 0;
-      return ownNumber < 0 || isOrdinal(quantity) || quantity.value === numberWordValue(hash) || monthNumber(hash) > 0;
+      if (quantity.value < 1 && hash === this.#tokens.hashes[own]) return true;
+      return isOrdinal(quantity) || quantity.value === numberWordValue(hash) || monthNumber(hash) > 0;
     }
     const written = writtenAt(tokens, token, source.text, source.offset, spelled);
     // Digits may count places without saying so: 19 May is the nineteenth. "Nineteen" does not.

@@ -327,8 +327,10 @@ export class ClaimTerms {
     const { kinds, starts, ends, count } = this.tokens;
     const start = starts[token] ?? 0;
     const end = ends[token] ?? 0;
-    if (end - start < 2 || claim.charAt(end) === '$') return false;
-    if (this.isBesideNumber(token) && currencyNamed(claim.slice(start, end)) !== null) return false;
+    // Of "US$5" the sign is no part of the token.
+    const sign = claim.charAt(end) === '$' ? 1 : 0;
+    const isCurrency = this.isBesideNumber(token) && currencyNamed(claim.slice(start, end + sign)) !== null;
+    if (end - start < 2 || isCurrency) return false;
     if (!initial || ((kinds[token] ?? 0) & ACRONYM) !== 0) return true;
     if (token + 1 >= count || ((kinds[token + 1] ?? 0) & CAPITALISED) === 0) return false;
     return starts[token + 1] === end + 1 && claim.charCodeAt(end) === 0x20;

@@ -7,8 +7,8 @@ import type { ClaimTerms } from './claim-terms.ts';
 import type { EvidenceScan } from './evidence-scan.ts';
 import { hasNegationSign, isFunctionWord, isSigned, negatesIn, softensNegation, turnsNegation } from './languages.ts';
 import { anyQuarterAt, monthNumber, quarterAt } from './name-spellings.ts';
-import { isTurnWord, spelledNumber } from './number-words.ts';
-import { hasUnitAfter, isFullHour, isTurns } from './quantities.ts';
+import { spelledNumber } from './number-words.ts';
+import { hasUnitAfter, isFullHour } from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { Closest } from './support-model.ts';
 import { stemOf } from './token-hash.ts';
@@ -146,10 +146,8 @@ type ComparedNumber = {
 
 // Kinds of numbers that a sentence may have besides those of the claim, as bits.
 const ANY_NUMBER = 1;
-/** Threefold, three times. */
-const TURNS = 2;
 /** Q3, third quarter. */
-const QUARTER = 4;
+const QUARTER = 2;
 
 /** Returns the numbers of a claim that are compared, by term. */
 function comparedNumbers(terms: ClaimTerms, { weights }: EvidenceScan): Map<number, ComparedNumber> {
@@ -161,8 +159,7 @@ function comparedNumbers(terms: ClaimTerms, { weights }: EvidenceScan): Map<numb
     const unit = number !== null && hasUnitAfter(number) ? termAt(terms, token + 1) : -1;
     const step = unit < 0 ? 1 : 2;
     const weight = (weights[term] ?? 0) + (weights[unit] ?? 0);
-    const hash = terms.tokens.hashes[token] ?? 0;
-    const kind = quarterAt(terms.tokens, token) > 0 ? QUARTER : isTurnWord(hash) ? TURNS : ANY_NUMBER;
+    const kind = quarterAt(terms.tokens, token) > 0 ? QUARTER : ANY_NUMBER;
     numbers.set(term, { term, weight, word: termAt(terms, token + step), step, kind });
   }
   return numbers;
@@ -187,20 +184,18 @@ function isDay({ hashes }: TokenList, token: number): boolean {
 
 const isYear = (value: number): boolean => Number.isInteger(value) && value >= 1000 && value <= 2200;
 
-/** The kinds of numbers of a sentence that the claim does not have. Dozens and parts are none. */
+/** The kinds of numbers of a sentence that the claim does not have. */
 function otherNumbersIn({ tokens, text, offset, first, end, termOf }: Part): number {
   let kinds = 0;
   for (let i = first; i < end; i++) {
     if (termOf(i) >= 0) continue;
     if (anyQuarterAt(tokens, i) > 0) kinds |= QUARTER;
-    if (isTurnWord(tokens.hashes[i] ?? 0)) kinds |= TURNS;
-    else if (isCount(tokens, i, text, offset))
-      kinds |= ANY_NUMBER | (isTurns({ text, end: (tokens.ends[i] ?? 0) - offset }) ? TURNS : 0);
+    if (isCount(tokens, i, text, offset)) kinds |= ANY_NUMBER;
   }
   return kinds;
 }
 
-/** Whether a token is a number in digits or in words, of a claim or a source, but no year, dozen or part, nor the 00 of 17:00. */
+/** Whether a token is a number in digits or in words, but no year, rough one, nor the 00 of 17:00. */
 function isCount(tokens: TokenList, token: number, text: string, offset: number): boolean {
   const number = tokens.numberOf(token);
   const spelled = number < 0 ? spelledNumber(tokens, token, text, offset) : null;

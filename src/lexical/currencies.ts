@@ -6,11 +6,10 @@ const CURRENCIES =
   'dollar $|cent ¢|usd us$ 美元 ドル|aud a$ au$|cad c$ ca$|hkd hk$|sgd s$|nzd nz$|twd nt$|eur € euro 欧元 ユーロ|' +
   'gbp £ sterling pound 英镑|¥|jpy yen 円 日元|cny rmb yuan renminbi 元|inr ₹ rupee|rub ₽ rouble ruble рублей рубля|' +
   'krw ₩ 원|try ₺ lira|ils ₪ shekel|uah ₴|ngn ₦|vnd ₫ dong|php ₱|thb ฿ baht|chf franc franken|btc ₿ bitcoin|' +
-  'brl r$ reais|peso|rand zar|dirham aed|riyal sar|krone krona kroner kronor nok sek dkk';
+  'brl r$ reais|peso|rand zar|dirham|riyal|krone krona kroner kronor|nok|sek|dkk';
 const CURRENCY_BY_WORD = byWord(CURRENCIES);
-/** The sign alone does not tell which of these is meant. */
-const DOLLARS = new Set(['dollar', 'usd', 'aud', 'cad', 'hkd', 'sgd', 'nzd', 'twd']);
-const YENS = new Set(['¥', 'jpy', 'cny']);
+/** Currencies that share a sign or name, which is the first: alone it does not tell which is meant. */
+const FAMILIES = ['dollar usd aud cad hkd sgd nzd twd', '¥ jpy cny', 'krone nok sek dkk'].map((all) => all.split(' '));
 
 function byWord(lists: string): ReadonlyMap<string, string> {
   return new Map(
@@ -35,16 +34,16 @@ export function isCurrencySign(word: string): boolean {
 /** Whether the code of a currency ends at `end`, or before one space there: USD 5, EUR5. */
 export function endsWithCode(text: string, end: number): boolean {
   const to = text.charAt(end - 1) === ' ' ? end - 1 : end;
-  const code = text.slice(Math.max(0, to - CODE_UNITS), to);
-  return CODE.test(code) && !/[A-Za-z]/.test(text.charAt(to - CODE_UNITS - 1)) && currencyNamed(code) !== null;
+  const [code = ''] = CODE.exec(text.slice(Math.max(0, to - CODE_UNITS), to)) ?? [];
+  return currencyNamed(code) !== null;
 }
 
-const CODE_UNITS = 3;
-const CODE = /^[A-Z]{3}$/;
+/** A code and a unit before it. */
+const CODE_UNITS = 4;
+const CODE = /(?<![A-Za-z])[A-Z]{3}$/;
 
 /** Whether two currencies, by their names here, may be the same; `null` = not said. */
 export function isSameCurrency(one: string | null, other: string | null): boolean {
   if (one === null || other === null || one === other) return true;
-  if (one === 'dollar' || other === 'dollar') return DOLLARS.has(one) && DOLLARS.has(other);
-  return (one === '¥' || other === '¥') && YENS.has(one) && YENS.has(other);
+  return FAMILIES.some((all) => (all[0] === one && all.includes(other)) || (all[0] === other && all.includes(one)));
 }

@@ -63,15 +63,8 @@ const MONTH_NAMES = MONTHS.split(',').map((names) => names.split(' ').map(stemOf
 /** Returns the stem of "q3" for the words "third quarter", given one of them and its neighbours; 0 for other words. */
 export function quarterOf(before: number, stem: number, after: number): number {
   const ordinal = after === QUARTER ? stem : stem === QUARTER ? before : 0;
-  return ordinal === 0 ? 0 : (QUARTER_BY_ORDINAL.get(ordinal) ?? 0);
+  return ordinal === 0 ? 0 : (CODES[ORDINALS.indexOf(ordinal)] ?? 0);
 }
-
-const QUARTER_BY_ORDINAL: ReadonlyMap<number, number> = new Map(
-  QUARTERS.split(',').map((names) => {
-    const [quarter = '', ordinal = ''] = names.split(' ');
-    return [stemOf(ordinal), stemOf(quarter)] as const;
-  }),
-);
 
 /** Tokens after "third" in which a quarter may be: the third and fourth quarters. */
 const QUARTER_REACH = 3;

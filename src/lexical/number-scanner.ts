@@ -206,7 +206,7 @@ const FRACTION_UNITS = 16;
 /** The fraction of a mixed number, in the parts that rulers and recipes have. */
 const MIXED = /^[ -](\d{1,2})\/(2|3|4|5|6|8|10|16|32|64)(?![\d/.])/;
 /** The rest of a fraction that a word tells from a date. */
-const PART = /^\/(\d{1,3}) (?:of|full|empty|inch|mile|cup|hour|pound|ounce|teaspoon|tablespoon)/;
+const PART = /^\/(\d{1,3}) (?:of(?! (?:this|last|next|that|\d))|full|inch|mile|cup|hour|pound)/;
 /** After an amount: $5MM. */
 const MILLIONS = /^(?:MM|mm)(?![A-Za-z])/;
 

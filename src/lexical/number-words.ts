@@ -1,7 +1,8 @@
 /**
  * Numbers in English words that need more than a look at one word: twenty-one, the nineteenth, two dozen, half of,
  * three quarters of, twice, threefold. Places up to the tenth are no numbers, because they are also fractions, seconds
- * and turns: a third, thirty seconds, for the third time. Dozens and parts are rough: about a dozen may be eleven.
+ * and turns: a third, thirty seconds, for the third time. A dozen, parts and turns are rough: about a dozen may be
+ * eleven, and twice is no twofold.
  */
 import { hashTable, lookUp, stemOf } from './token-hash.ts';
 import type { TokenList } from './token-list.ts';
@@ -52,7 +53,7 @@ export type SpelledNumber = {
   readonly ordinal: boolean;
   /** Its tokens, from the one that it begins at. */
   readonly tokens: number;
-  /** Whether a number near it says the same: a dozen, half of. */
+  /** Whether it denies no other number: a dozen, half of, twice. */
   readonly isRough: boolean;
 };
 
@@ -77,13 +78,13 @@ export function spelledNumber(list: TokenList, token: number, text: string, offs
   }
   if (value >= LEAST_NUMBER) {
     const isDozens = next === DOZEN && isSingular(text, (ends[token + 1] ?? 0) - offset);
-    return { value: isDozens ? value * 12 : value, ordinal: false, tokens: isDozens ? 2 : 1, isRough: isDozens };
+    return { value: isDozens ? value * 12 : value, ordinal: false, tokens: isDozens ? 2 : 1, isRough: false };
   }
   if (value >= 0) return null;
   const ordinal = ORDINAL_VALUES.get(hash) ?? 0;
   if (ordinal >= LEAST_ORDINAL) return { value: ordinal, ordinal: true, tokens: 1, isRough: false };
   const turns = TURNS.get(hash);
-  if (turns !== undefined) return { value: turns, ordinal: false, tokens: 1, isRough: false };
+  if (turns !== undefined) return { value: turns, ordinal: false, tokens: 1, isRough: true };
   const at = (starts[token] ?? 0) - 1;
   const before = token > 0 && ends[token - 1] === at && joins(text, at - offset) ? (hashes[token - 1] ?? 0) : 0;
   const part = partOf(hash, before, next);
@@ -103,11 +104,6 @@ export function spelledNumber(list: TokenList, token: number, text: string, offs
 /** Whether a unit of a text joins two words to a number. */
 function joins(text: string, at: number): boolean {
   return text[at] === ' ' || text[at] === '-' || text[at] === '\n';
-}
-
-/** Whether a word says how often or how many times as much: twice, threefold. */
-export function isTurnWord(stem: number): boolean {
-  return TURNS.has(stem);
 }
 
 /** The part of a whole that a word between two others says, in (0, 1), or 0: half of, a third of, three quarters of. */

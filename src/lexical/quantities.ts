@@ -28,8 +28,16 @@ export type Quantity = WrittenNumber & {
   readonly hour: Hour | null;
 };
 
-/** An hour of the day, in [0, 24); if its half of the day is not said, in [0, 12). */
-type Hour = { readonly hour: number; readonly isSure: boolean };
+/**
+ * A time of day, or what looks like one (3:16). With am or pm the hour is in [0, 24), else as written; it is sure if it
+ * can be in one half of the day only.
+ */
+type Hour = {
+  readonly hour: number;
+  readonly minutes: string;
+  readonly half: string;
+  readonly isSure: boolean;
+};
 
 /** Reads what a number is written with. A claim's numbers are read once, and compared with many of its sources. */
 export function quantityOf(number: WrittenNumber): Quantity {
@@ -42,10 +50,11 @@ export function quantityOf(number: WrittenNumber): Quantity {
  */
 export function isSameQuantity(claim: Quantity, source: WrittenNumber, most = 0): boolean {
   const { unit, currency } = claim;
-  const hour = claim.hour === null ? null : hourOf(source);
-  if (claim.hour !== null && hour !== null) {
-    const isSure = hour.isSure && claim.hour.isSure;
-    return isSure ? hour.hour === claim.hour.hour : hour.hour % 12 === claim.hour.hour % 12;
+  if (claim.hour !== null) {
+    const hour = hourOf(source);
+    if (hour !== null) return isSameHour(claim.hour, hour);
+    // The 00 of 17:00 is no term, so a plain 17 is not enough; the minutes of a source are no hour.
+    if (claim.text.startsWith(':00', claim.end) || source.text.charAt(source.start - 1) === ':') return false;
   }
   // Most numbers of claims are equal and have no unit: then the source's is not read.
   if ((unit !== null || claim.value !== source.value) && !isSameValue(claim, source, most)) return false;
@@ -74,7 +83,7 @@ function isSameValue(claim: Quantity, source: WrittenNumber, most: number): bool
   if (mayBeMillions(claim) && isSame(source.value / 1e6)) return true;
   if (isGrouped(source) && isSame(source.value * 1000)) return true;
   if (isGrouped(claim) && isSame(source.value / 1000)) return true;
-  return shortYear(source) === claim.value || (shortYear(claim) ?? 0) === source.value;
+  return shortYear(source) === claim.value || shortYear(claim) === source.value;
 }
 
 /** Whether a number has a point before three digits, which may separate thousands: 1.280. */
@@ -120,16 +129,23 @@ export function isOrdinal({ text, start, end }: WrittenNumber): boolean {
 function hourOf({ text, start, end, value }: WrittenNumber): Hour | null {
   if (!(value <= 24) || !Number.isInteger(value)) return null;
   const found = HOUR.exec(text.slice(end, end + MAX_WORD_UNITS));
-  if (found === null || text.charAt(start - 1) === ':') return null;
-  const half = (found[2] ?? found[3])?.charAt(0).toLowerCase() ?? '';
-  const isSure = half !== '' || value === 0 || value > 12 || text.charAt(start) === '0';
-  const isMorning = half === 'a' || half === 'p';
-  if (isMorning && value > 12) return null;
-  return { hour: isMorning ? (value % 12) + (half === 'p' ? 12 : 0) : isSure ? value % 24 : value % 12, isSure };
+  if (!found?.[0].trim() || text.charAt(start - 1) === ':') return null;
+  const word = found[2]?.charAt(0).toLowerCase() ?? '';
+  const half = word === 'u' ? '' : word;
+  if (half !== '' && value > 12) return null;
+  const hour = half === '' ? value : (value % 12) + (half === 'p' ? 12 : 0);
+  const isSure = word !== '' || value === 0 || value > 12 || text.charAt(start) === '0';
+  return { hour, minutes: found[1] ?? ':00', half, isSure };
 }
 
-/** Minutes, then the half of the day, or only one of them. */
-const HOUR = /^(?:(:[0-5]\d)(?![\d:])\s?(am|pm|a\.m|p\.m|uhr)?|\s?(am|pm|a\.m|p\.m|uhr))(?![a-z])/i;
+/** Whether two times are the same. One without am or pm may be in both halves of the day if the other says which. */
+function isSameHour(one: Hour, other: Hour): boolean {
+  const isExact = (one.isSure && other.isSure) || (one.half === '') === (other.half === '');
+  return one.minutes === other.minutes && (isExact ? one.hour === other.hour : one.hour % 12 === other.hour % 12);
+}
+
+/** Minutes and the half of the day, or one of them, or nothing. */
+const HOUR = /^(:[0-5]\d(?![\d:]))?\s?([ap]\.?m|uhr)?(?![a-z])/i;
 
 /** Whether a number is the minutes of a full hour: 17:00. */
 export function isFullHour({ text, start, end }: Omit<WrittenNumber, 'value'>): boolean {
@@ -234,11 +250,12 @@ function unitOf({ text, end }: WrittenNumber): Unit | null {
   const unit = unitNamed(word);
   // A kilowatt-hour is no kilowatt.
   if (unit === null || HOURS.test(text.slice(after, after + 7))) return null;
-  if (unit.measure === SHARE && unit.size === 1)
-    return { ...unit, isPoints: POINTS_WORD.test(word) || POINTS.test(text.slice(after, after + 7)) };
+  const isPercent = unit.measure === SHARE && unit.size === 1;
+  const isPoints = isPercent && (POINTS_WORD.test(word) || POINTS.test(text.slice(after, after + 7)));
+  const whole = isPercent ? { ...unit, isPoints } : unit;
   return PER.test(text.slice(after, after + 7))
-    ? quotient(unit, unitNamed(wordAfter(text, text.indexOf(' ', after + 1))[0]))
-    : unit;
+    ? quotient(whole, unitNamed(wordAfter(text, text.indexOf(' ', after + 1))[0]))
+    : whole;
 }
 
 const POINTS_WORD = /^(?:pp|p?pts?|prozentpunkt)/i;

@@ -17,6 +17,9 @@ const AND = stemOf('and');
 const AT = stemOf('at');
 /** Behind a number that begins another word: three hundred two-bedroom flats. */
 const HYPHENED = /^-(?!one|two|three|four|five|six|seven|eight|nine)/;
+/** Behind a number of its own: one million ten years ago. */
+const AGO = /^\S* \w+ (?:ago|earlier|later|before|after)/;
+const AGO_UNITS = 32;
 const A = stemOf('a');
 const HALF = stemOf('half');
 /** Between the digits of a number in words. */
@@ -110,7 +113,7 @@ export class TokenList {
    * Multiplies the last token by a magnitude word after it ("1.2 million"). Returns false if it is not an adjacent
    * number.
    */
-  scaleLast(factor: number, start: number, end: number): boolean {
+  scaleLast(factor: number, text: string, start: number, end: number): boolean {
     const last = this.count - 1;
     if (last < this.first || start - (this.ends[last] ?? 0) > 1) return false;
     const isNumber = this.endsWithNumber();
@@ -124,7 +127,8 @@ export class TokenList {
     if (!(base >= 0)) return false;
     const place = isNumber ? (this.numberPlaces[this.numberCount - 1] ?? 1) : 1;
     // Of two thousand three, only the three are hundreds.
-    const low = base % (factor === 100 ? 1000 : factor * 1000);
+    const isWords = !isDigit(text, this.starts[last] ?? 0);
+    const low = (isWords && base % (factor === 100 ? 1000 : factor * 1000)) || base;
     this.replaceLast(1, base - low + scaled(low, factor), place * factor, end);
     return true;
   }
@@ -149,6 +153,7 @@ export class TokenList {
     if (isAfterAnd && (--last < this.first || (this.starts[last + 1] ?? 0) - (this.ends[last] ?? 0) > 1)) return false;
     const number = this.numberOf(last);
     if (number < 0 || number !== this.numberCount - 1 || isDigit(text, this.starts[last] ?? 0)) return false;
+    if (AGO.test(text.slice(end, end + AGO_UNITS))) return false;
     const before = this.numberValues[number] ?? Number.NaN;
     const place = this.numberPlaces[number] ?? 1;
     if (place < 1 && !isAfterAnd && value < 10) {
@@ -156,6 +161,8 @@ export class TokenList {
       return true;
     }
     const room = before % 100 === 0 ? 100 : before % 10 === 0 && before % 100 > 10 ? 10 : 0;
+    // One million ten may be two numbers.
+    if (before >= 1e6 && !isAfterAnd && mayFollowAnd && text.charAt(end) !== '-') return false;
     if (value >= room || value === 0 || (isAfterAnd && (!mayFollowAnd || room < 100 || value === 1))) return false;
     this.replaceLast(isAfterAnd ? 2 : 1, before + value, 1, end);
     return true;

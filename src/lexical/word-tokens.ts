@@ -53,7 +53,7 @@ function endingOf(before: number, last: number): number {
  * `shift` is what to add to an offset in `bytes` to get the offset in `text`.
  */
 export function finishPlainWords(list: TokenList, text: string, bytes: Uint8Array, shift: number, end: number): void {
-  const first = wordsAfterNumber(list, end);
+  const first = wordsAfterNumber(list, text, end);
   let word = list.marksKinds || first > list.count ? first : stemWords(list, text, bytes, shift, end);
   if (first === list.count) list.count = word;
   for (; word < end; word++) {
@@ -72,12 +72,12 @@ export function finishPlainWords(list: TokenList, text: string, bytes: Uint8Arra
  * Multiplies a number by the magnitude words that follow it ("2 Mrd.", "2 mil millones"). Returns the index of the first
  * word after them, which is `list.count` if there are none.
  */
-function wordsAfterNumber(list: TokenList, end: number): number {
+function wordsAfterNumber(list: TokenList, text: string, end: number): number {
   let word = list.count;
   if (!list.endsWithNumber()) return word;
   for (; word < end; word++) {
     const factor = magnitudeAfterDigits(list.hashes[word] ?? 0);
-    if (factor === 0 || !list.scaleLast(factor, list.starts[word] ?? 0, list.ends[word] ?? 0)) break;
+    if (factor === 0 || !list.scaleLast(factor, text, list.starts[word] ?? 0, list.ends[word] ?? 0)) break;
   }
   return word;
 }
@@ -132,7 +132,7 @@ function appendWord(list: TokenList, text: string, start: number, end: number, h
   if (units > 3) {
     if (units >= 7) {
       const factor = magnitude(h);
-      if (factor !== 0 && list.scaleLast(factor, start, end)) return;
+      if (factor !== 0 && list.scaleLast(factor, text, start, end)) return;
     }
     h = stemHash(text, start, end, h);
     if (h === CENT && list.joinPercent(end)) return;
@@ -230,7 +230,7 @@ function appendFoldedWord(list: TokenList, scanner: NumberScanner, text: string,
     kind = token.length > 1 && token === token.toUpperCase() ? CAPITALISED | ACRONYM : CAPITALISED;
   const raw = hashFolded(folded);
   const factor = list.endsWithNumber() ? magnitudeAfterDigits(raw) : 0;
-  if (factor !== 0 && list.scaleLast(factor, start, end)) return;
+  if (factor !== 0 && list.scaleLast(factor, text, start, end)) return;
   if (end - start <= LONGEST_STOP_WORD && isStopWord(raw)) kind |= STOP;
   // Latin words without their accents are stemmed; words of other scripts are not.
   list.push(isAscii(folded) ? stemHash(folded, 0, folded.length, raw) : raw, start, end, kind);

@@ -209,8 +209,114 @@ const FORMS: readonly { readonly form: string; readonly same: readonly Pair[]; r
       ['It grew 3 times.', 'It grew twice.'],
       ['It grew 3 times.', 'It grew fourfold.'],
       ['It has 2 rooms.', 'It has twice as many rooms.'],
-      ['It grew twice as fast.', 'It grew three times as fast.'],
     ],
+  },
+  {
+    form: 'times that only look alike',
+    same: [
+      ['The train leaves at 12:00.', 'The train leaves at 12:00.'],
+      ['The train leaves at 9:00.', 'The train leaves at 9 Uhr.'],
+      ['The train leaves at 9:00.', 'The train leaves at 09:00.'],
+      ['The train leaves at 16:10.', 'The train leaves at 4:10 pm.'],
+    ],
+    other: [
+      ['The train leaves at 12:00.', 'The train leaves at 9:00.'],
+      ['The train leaves at 12:00.', 'The train leaves at 17:00.'],
+      ['The train leaves at 12:00.', 'The train leaves at 21:00.'],
+      ['The train leaves at 12 pm.', 'The train leaves at 10:00.'],
+      ['The train leaves at 17:00.', 'The train leaves at 17:30.'],
+      ['The train leaves at 5:00 pm.', 'The train leaves at 5:45 pm.'],
+      ['The train leaves at 5:00.', 'The train leaves at 9:05.'],
+      ['The train leaves at 5 pm.', 'The train leaves at 9:05 pm.'],
+      ['The train leaves at 17:00.', 'The train has 17 cars and leaves.'],
+      ['The train leaves at 9:00.', 'The train leaves at 21:00.'],
+      ['The train leaves at 9:00.', 'The train leaves at 21 Uhr.'],
+      ['The train leaves at 16:10.', 'The train leaves at 4:10.'],
+      ['The verse is John 3:16.', 'The verse is John 15:16.'],
+      ['The final score was 22:19.', 'The final score was 10:19.'],
+    ],
+  },
+  {
+    form: 'shares of a time',
+    same: [['Prices rose 5% per year.', 'Prices rose 5 percent a year.']],
+    other: [['Prices rose 5% per year.', 'Prices rose 5% per month.']],
+  },
+  {
+    form: 'two dozen are a number',
+    same: [
+      ['A dozen people died.', 'Eleven people died.'],
+      ['Twenty-four people died.', 'Two dozen people died.'],
+    ],
+    other: [
+      ['Twelve people died.', 'Two dozen people died.'],
+      ['Two dozen died.', 'Three dozen died.'],
+      ['30 people died in the flood.', 'Two dozen people died in the flood. 30 houses burned.'],
+    ],
+  },
+  {
+    form: 'signs and codes that are no currency of the source',
+    same: [
+      ['It cost 500 DKK.', 'It cost 500 kroner.'],
+      ['It cost US$500.', 'It cost $500.'],
+    ],
+    other: [
+      ['The church was built by Zorbak$ of Norway.', 'The church was built by Merlin of Norway.'],
+      ['It cost 500 DKK.', 'It cost 500 NOK.'],
+      ['It cost 300 SAR.', 'It cost 300 QAR.'],
+      ['The clinic has 300 AED devices.', 'The clinic has 300 MRI devices.'],
+    ],
+  },
+  {
+    form: 'a word of magnitude after digits',
+    same: [
+      ['Revenue was $1.23 billion.', 'Revenue was $1,234,567 thousand.'],
+      ['It cost 5 billion.', 'It cost 5,000,000 thousand.'],
+      ['They sold 144,000 eggs.', 'They sold 12,000 dozen eggs.'],
+    ],
+    other: [
+      ['Revenue was RMB1,234,567 thousand.', 'Revenue was RMB235,567,000.'],
+      ['They sold 12,000 eggs.', 'They sold 12,000 dozen eggs.'],
+    ],
+  },
+  {
+    form: 'a number in words before another one',
+    same: [
+      ['The population was 1 million ten years ago.', 'The population was one million ten years ago.'],
+      ['The town had 2,000 flats twenty-five years ago.', 'The town had two thousand flats twenty-five years ago.'],
+      ['The town had 2,000 ten years ago.', 'The town had two thousand ten years ago.'],
+      ['It sold 1,000,010 lamps.', 'It sold one million and ten lamps.'],
+    ],
+    other: [['The population was 1,000,010 ten years ago.', 'The population was one million ten years ago.']],
+  },
+  {
+    form: 'a dozen and turns in words deny none, as in version 6',
+    same: [
+      ['Sales rose twofold.', 'Sales rose twice.'],
+      ['He visited Rome twice.', 'He visited Rome in 2010 and again in 2012, and Paris three times.'],
+    ],
+    other: [],
+  },
+  {
+    form: 'a quarter that is left out',
+    same: [
+      [
+        'GDP grew 2.1 percent in the first quarter.',
+        'After 3 percent in the fourth quarter, GDP grew 2.1 percent in the first.',
+      ],
+      [
+        'He scored 20 points in the fourth quarter.',
+        'He scored 20 of his 30 points in the fourth, after a slow third quarter.',
+      ],
+    ],
+    other: [],
+  },
+  {
+    form: 'a date is no part of a whole',
+    same: [
+      ['The shop opened on 5/12 of this year.', 'The shop opened on 5/12 this year.'],
+      ['The attack of 9/11 of 2001 shocked them.', 'The attack of 9/11 2001 shocked them.'],
+    ],
+    other: [],
   },
   {
     form: 'forms that were tried after the rules were made',
@@ -295,8 +401,6 @@ const FORMS: readonly { readonly form: string; readonly same: readonly Pair[]; r
       ['The train leaves at 11:15 pm.', 'The train leaves at 11:15 am.'],
       ['The train leaves at 20:00 daily.', 'The train leaves at 8 a.m. daily.'],
       ['The lap took 1:05.', 'The lap took 1:06.'],
-      ['Output grew fivefold.', 'Output grew sixfold.'],
-      ['She won the cup twice.', 'She won the cup three times.'],
     ],
   },
 ];
