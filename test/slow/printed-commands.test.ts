@@ -175,6 +175,7 @@ beforeAll(async () => {
       `jq -r '.judgments[].key | values' REPLY.json | sort -u > KEYS.txt`,
       `npx citeward judgments export KEYS.txt --url ${url} > JUDGMENTS.jsonl`,
       `curl -s ${url}/v1/keys > KEYS.json; cp ${EXAMPLES} REQUEST.json`,
+      'echo ALLOW_LEXICAL_JUDGE=true > serve.vars',
     ],
     shell,
     START_MS,
@@ -182,9 +183,9 @@ beforeAll(async () => {
   expect(prepared.filter(({ status }) => status !== 0)).toEqual([]);
   runFile = join(shell.directory, 'RUN.jsonl');
   batch = readFileSync(join(shell.directory, 'batch.txt'), 'utf8').trim();
-  files = ['RUN.jsonl', 'REPORT.json', 'REPLY.json', 'KEYS.txt', 'JUDGMENTS.jsonl', 'KEYS.json', 'REQUEST.json'].map(
-    (name) => join(shell.directory, name),
-  );
+  files = 'RUN.jsonl REPORT.json REPLY.json KEYS.txt JUDGMENTS.jsonl KEYS.json REQUEST.json serve.vars'
+    .split(' ')
+    .map((name) => join(shell.directory, name));
 }, DEMO_MS + PAGE_MS);
 
 afterAll(async () => {
@@ -223,6 +224,7 @@ function filledIn(text: string, url: string): string {
     [/\[?(?<![$\w{])FILE\.jsonl…\]?/gu, EXAMPLES],
     [/(?<![$\w{])FILE\.jsonl\b/gu, EXAMPLES],
     [/(?<= --file )RUN\.jsonl\b/gu, runFile],
+    [/(?<= --settings )FILE\b/gu, 'serve.vars'],
     // A part in brackets is optional; it is given.
     [/\[(?<option>--[^\]]+)\]/gu, '$<option>'],
     [/FIELD=VALUE\b/gu, 'citation_weight=0.5'],
