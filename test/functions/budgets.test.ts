@@ -43,7 +43,7 @@ type Budgets = { readonly judge_calls_per_day?: number | null; readonly judge_to
 
 /** A new project with budgets: its key, and requests with it. */
 async function project(budgets: Budgets, tier = 'standard') {
-  const name = `project-${projects++}`;
+  const name = `budgets-${projects++}`;
   const change = { method: 'PATCH', body: JSON.stringify(budgets), headers: { 'content-type': 'application/json' } };
   expect((await send(new Request(`${ORIGIN}/v1/projects/${name}`, change))).status).toBe(200);
   const scopes = ['score', 'batch'];
@@ -60,7 +60,8 @@ async function project(budgets: Budgets, tier = 'standard') {
 }
 
 /** A rollout that needs two judgments which are not stored. */
-const fresh = (fields: object = {}) => ({ ...ROLLOUT, replicate: ++replicate % 1000, ...fields });
+// Other files judge the same rollout in this Worker, which remembers judgments: these replicates are only of this file.
+const fresh = (fields: object = {}) => ({ ...ROLLOUT, replicate: 20_000 + ++replicate, ...fields });
 
 describe('a budget of judge calls', () => {
   it('refuses what would exceed it, with its name, what is used and when it renews', async () => {
