@@ -1,6 +1,7 @@
 /** The probability of a verdict from the tokens of a reply, as OpenAI, vLLM and llama.cpp write them. */
 import { describe, expect, test } from 'vitest';
 import { verdictProbability } from '../../../src/labels/verdict-probability.ts';
+import { expectLinear, GROWTH } from '../linear-growth.ts';
 
 type Alternatives = Readonly<Record<string, number>>;
 
@@ -139,17 +140,9 @@ test('a long reply is read in linear time', () => {
       token('2', { '2': 0.5, '0': 0.5 }),
       ...split('},'),
     ]).flat();
-  const time = (entries: number): number => {
-    const reply = many(entries);
-    // Of the processor, which other programs on the machine do not lengthen; the fastest of several.
-    const times = Array.from({ length: 8 }, () => {
-      const started = process.cpuUsage();
-      expect(verdictProbability('criterion', reply, entries - 1)).toBeCloseTo(0.5, 12);
-      return process.cpuUsage(started).user;
-    });
-    return Math.min(...times);
+  const last = (tokens: readonly object[]): void => {
+    const position = tokens.length / 3 - 1;
+    expect(verdictProbability('criterion', tokens, position)).toBeCloseTo(0.5, 12);
   };
-  // The first calls are slower, because they are compiled.
-  time(4_000);
-  expect(time(8_000) / time(1_000)).toBeLessThan(40);
+  expectLinear(last, many(8_000 / GROWTH), many(8_000));
 });
