@@ -5,5 +5,8 @@ export function saveBlob(name: string, content: Blob): void {
   link.href = url;
   link.download = name;
   link.click();
-  URL.revokeObjectURL(url);
+  // Not at once: a busy browser begins to read the address after the click has returned, and would save nothing.
+  setTimeout(() => URL.revokeObjectURL(url), READ_WITHIN_MS);
 }
+
+const READ_WITHIN_MS = 60_000;
