@@ -58,8 +58,15 @@ const ALONE = ofFunctions('openapi-examples', 'operation-counts');
 /** Run over sealed records the tests of files that `functions` has. */
 const SEALED = ofFunctions('replay-sealed', 'runs-sealed');
 
-/** Files that try some rows of a matrix of faults or sizes in `functions`, and all of them in `slow-functions`. */
-const MATRICES = ofFunctions('adapters-failures', 'backends-faults', 'compat-graders', 'compat-grounding', 'files');
+/** Files that try a part of what they can (faults, sizes, orders of events) in `functions`, and all in `slow-functions`. */
+const MATRICES = ofFunctions(
+  'adapters-failures',
+  'backends-faults',
+  'compat-graders',
+  'compat-grounding',
+  'desk-storage',
+  'files',
+);
 
 function ofFunctions(...names: readonly string[]): string[] {
   return names.map((name) => `test/functions/${name}.test.ts`);

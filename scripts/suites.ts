@@ -9,7 +9,6 @@ import { relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod';
-import { ensureDashboard } from './build-dashboard.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const resultsDirectory = resolve(root, '.test-results');
@@ -30,17 +29,22 @@ function vitest(name: string, ...filters: readonly string[]): Suite {
   return { name, command: ['vitest', 'run', '--project', name, ...filters], counted: true };
 }
 
+/** Before each suite of vitest, whose projects would build it side by side. */
+const DASHBOARD: Suite = { name: 'dashboard', command: ['node', 'scripts/build-dashboard.ts'], counted: false };
+
 const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
   fast: [
-    { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false },
-    { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
-    { ...vitest('functions', '--project', 'functions-alone'), beside: 'equal' },
-    // These two compute and hardly wait.
-    { ...vitest('unit'), beside: 'filler' },
+    // These compute and hardly wait.
     { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false, beside: 'filler' },
+    { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false, beside: 'equal' },
+    DASHBOARD,
+    { ...vitest('unit'), beside: 'filler' },
+    { ...vitest('functions', '--project', 'functions-alone'), beside: 'equal' },
+    { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
     vitest('e2e'),
   ],
   slow: [
+    DASHBOARD,
     // On one processor, beside the longest suite, which runs a file at a time.
     { ...vitest('slow-linear'), beside: 'filler' },
     { ...vitest('slow-pages'), beside: 'equal' },
@@ -216,7 +220,6 @@ function printTotal(kinds: readonly string[]): Counts {
 
 const kind = process.argv[2];
 if (kind === 'fast' || kind === 'slow') {
-  await ensureDashboard();
   const ok = await run(kind);
   printTotal([kind]);
   process.exit(ok ? 0 : 1);

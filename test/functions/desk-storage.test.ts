@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { BudgetLeases } from '../../functions/desk/budget-leases.ts';
 import { ConnectionGate } from '../../functions/desk/connection-gate.ts';
 import { DeskCalls } from '../../functions/desk/desk-calls.ts';
@@ -24,6 +24,7 @@ import { judgmentKey, partitionOf } from '../../src/judgments/key.ts';
 import { sampleJudgment } from '../contract/judgment-store.case.ts';
 import { StaleKv } from '../contract/stale-kv.ts';
 import { COUNTING, counting, countingBackends, lexically, resetCounting } from './desk-judge.ts';
+import '../unit/seeded-random.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -473,7 +474,7 @@ describe('the judgments of one answer', () => {
         expect(bridged.find(key)).toBeNull();
       });
     };
-    await fc.assert(fc.asyncProperty(history, check), { numRuns: 150 });
+    await fc.assert(fc.asyncProperty(history, check), { numRuns: inject('triesAllRows') ? 500 : 50 });
   });
 });
 
