@@ -1,8 +1,11 @@
-/** Starts `citeward serve` as a process. */
+/** Starts `citeward serve` as a process, with a folder for its data. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { afterAll, afterEach } from 'vitest';
 import { root } from './processes.ts';
 
 const children: ChildProcess[] = [];
@@ -39,4 +42,28 @@ export async function ended(child: ChildProcess): Promise<number | null> {
 /** Kills what a test left running. */
 export function killServers(): void {
   for (const child of children.splice(0)) child.kill('SIGKILL');
+}
+
+type ServerFolder = {
+  readonly folder: string;
+  /** @returns a new path, for the data of one server. */
+  readonly state: () => string;
+};
+
+/** A folder that is deleted at the end of the test file. Servers are killed at the end of each test. */
+export function serverFolder(): ServerFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
+  let states = 0;
+  afterEach(killServers);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return { folder, state: () => join(folder, `state-${states++}`) };
+}
+
+/** The body of `examples/request.json`. */
+export const EXAMPLE = readFileSync(resolve(root, 'examples/request.json'), 'utf8');
+
+/** Sends a body to `POST /v1/score`. */
+export async function score(url: string, body: string, key: string | null = null): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
+  return fetch(`${url}/v1/score`, { method: 'POST', headers, body });
 }

@@ -1,30 +1,19 @@
 /** `citeward serve` sends spans of requests and judge calls to a collector (OTLP over HTTP, JSON). */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { readSpanExport, SpanExport } from '../../serve/span-export.ts';
 import { favourableCompletion } from './favourable-judge.ts';
 import { jsonLines } from './processes.ts';
-import { ended, killServers, startServe } from './serve-process.ts';
+import { ended, serverFolder, startServe } from './serve-process.ts';
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'citeward-spans-'));
-});
+const { folder } = serverFolder();
 
 afterEach(() => {
-  killServers();
   vi.unstubAllEnvs();
-});
-
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const attributeSchema = z.object({ key: z.string(), value: z.record(z.string(), z.string()) });

@@ -3,37 +3,14 @@
  * its data. How it ends is in test/slow/serve-ends.test.ts.
  */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
 import { DESCRIBED_ROUTES } from '../../src/wire/openapi/document.ts';
-import { jsonLines, root, spawnCiteward } from './processes.ts';
-import { ended, killServers, startServe as serve } from './serve-process.ts';
+import { jsonLines, spawnCiteward } from './processes.ts';
+import { EXAMPLE, ended, score, startServe as serve, serverFolder } from './serve-process.ts';
 
-let folder: string;
-let files = 0;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
-});
-
-afterEach(killServers);
-
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function state(): string {
-  return join(folder, `state-${files++}`);
-}
-
-const EXAMPLE = readFileSync(resolve(root, 'examples/request.json'), 'utf8');
-
-async function score(url: string, body: string, key: string | null = null): Promise<Response> {
-  const headers = { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
-  return fetch(`${url}/v1/score`, { method: 'POST', headers, body });
-}
+const { folder, state } = serverFolder();
 
 it('scores, shows the dashboard, logs JSON lines, and keeps its data between starts', async () => {
   const data = state();

@@ -5,18 +5,17 @@
  * latency of the keyed requests.
  */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/digest.ts';
 import { storedKeyText } from '../../src/wire/key-text.ts';
 import { createdKeySchema } from '../../src/wire/stored-keys.ts';
 import { endpointWithSecretSchema } from '../../src/wire/webhooks-reply.ts';
-import { killServers, startServe } from '../e2e/serve-process.ts';
+import { serverFolder, startServe } from '../e2e/serve-process.ts';
 
 /** Connections of each attack. */
 const HELD = 300;
@@ -32,11 +31,7 @@ const VERIFY = JSON.stringify({
   tool_output: '<snippet id=S1>The Aare is 288 kilometres long.</snippet>',
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'citeward-hostile-'));
-afterEach(killServers);
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const { folder } = serverFolder();
 
 type Reply = { readonly status: number; readonly text: string };
 

@@ -4,49 +4,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { jsonLines, root, spawnCiteward } from '../e2e/processes.ts';
-import { ended, killServers, startServe as serve } from '../e2e/serve-process.ts';
+import { EXAMPLE, ended, score, startServe as serve, serverFolder } from '../e2e/serve-process.ts';
 
-let folder: string;
-let files = 0;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
-});
-
-afterEach(killServers);
-
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function state(): string {
-  return join(folder, `state-${files++}`);
-}
-
-const EXAMPLE = readFileSync(resolve(root, 'examples/request.json'), 'utf8');
-
-async function score(url: string, body: string, key: string | null = null): Promise<Response> {
-  const headers = { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
-  return fetch(`${url}/v1/score`, { method: 'POST', headers, body });
-}
+const { state } = serverFolder();
 
 it.each(['1', '3'])(
   'lets a running request end when it is stopped, and takes no other: %s processes',

@@ -1,30 +1,19 @@
 /** `citeward serve --processes N`: all processes are one server, and it ends when one of them ends. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { favourableCompletion } from '../e2e/favourable-judge.ts';
 import { root } from '../e2e/processes.ts';
 import { startProbe } from '../e2e/serve-probe.ts';
-import { ended, killServers, startServe } from '../e2e/serve-process.ts';
+import { ended, serverFolder, startServe } from '../e2e/serve-process.ts';
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'citeward-processes-'));
-});
-
-afterEach(killServers);
-
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const { folder } = serverFolder();
 
 it('processes that answer share a port, and reach KV, R2, D1, the queue and the clock', async () => {
   const probe = await startProbe(3);

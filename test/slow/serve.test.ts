@@ -2,29 +2,21 @@
  * `citeward serve` over minutes: its cron trigger, and servers that are killed while groups are judged and recorded and
  * a batch runs. What was acknowledged is there after the next start, and what was begun ends.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { BATCH_WATCH_MS, TASK_LEASE_MS } from '../../functions/batches/batch-timing.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { rolloutListSchema } from '../../src/wire/runs.ts';
 import { begin, openAi, rewardsOnce, untilOver } from '../e2e/batch-client.ts';
 import { startProbe } from '../e2e/serve-probe.ts';
-import { ended, killServers, type Served, startServe } from '../e2e/serve-process.ts';
+import { ended, type Served, serverFolder, startServe } from '../e2e/serve-process.ts';
 
 const KILLS = 5;
 const GROUP = 4;
 const LINES = 400;
 
-const folder = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
-
-afterEach(killServers);
-
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const { folder } = serverFolder();
 
 const ROLLOUT = {
   recipe: 'refiner-gpt54-instance-rubric',
