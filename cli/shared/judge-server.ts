@@ -6,6 +6,7 @@ import { UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
 import {
   classifierFlags,
+  DIALECT_FLAG,
   isClassifierUrl,
   KEY_VARIABLE,
   LABELS_FLAG,
@@ -23,12 +24,7 @@ export const JUDGE_SERVER_FLAGS: readonly FlagDescription[] = [
     help: 'Judge here with a model on an OpenAI-compatible server, or with a classifier: URL of its endpoint.',
   },
   { name: 'judge-model', kind: 'text', value: 'MODEL', help: 'The model, by its name on the server.' },
-  {
-    name: 'dialect',
-    kind: 'text',
-    value: 'NAME',
-    help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
-  },
+  DIALECT_FLAG,
   LABELS_FLAG,
   THRESHOLD_FLAG,
 ];

@@ -11,7 +11,7 @@ import {
   probeClassifier,
 } from '../../service/backends/classifier/classifier-server.ts';
 import { classifierOf } from '../../service/backends/settings.ts';
-import { type ChatDialect, dialectRow, type Refusable } from '../../src/judgments/chat-dialects.ts';
+import { CHAT_DIALECTS, type ChatDialect, dialectRow, type Refusable } from '../../src/judgments/chat-dialects.ts';
 import { RunError, UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
 
@@ -20,6 +20,13 @@ export const MODEL_CALLS = 8;
 
 /** The environment variable of the server's key. */
 export const KEY_VARIABLE = 'VLLM_API_KEY';
+
+export const DIALECT_FLAG: FlagDescription = {
+  name: 'dialect',
+  kind: 'text',
+  value: 'NAME',
+  help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
+};
 
 export const LABELS_FLAG: FlagDescription = {
   name: 'labels',

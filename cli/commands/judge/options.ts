@@ -6,6 +6,7 @@ import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import {
   classifierFlags,
+  DIALECT_FLAG,
   isClassifierUrl,
   KEY_VARIABLE,
   LABELS_FLAG,
@@ -78,12 +79,7 @@ export const judgeSyntax: CommandSyntax = {
       value: 'NAME',
       help: `The words of the question about criteria: ${RUBRIC_TEMPLATES.join(', ')}. Several may be given.`,
     },
-    {
-      name: 'dialect',
-      kind: 'text',
-      value: 'NAME',
-      help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
-    },
+    DIALECT_FLAG,
     LABELS_FLAG,
     THRESHOLD_FLAG,
     {
