@@ -69,11 +69,14 @@ export async function startReplay(
   if (problems.length > 0) return { ok: false, error: { reason: 'input_invalid', problems } };
   const judges = plan.measures.kind !== 'nothing';
   const measurer = judges ? new RunMeasurer(plan, run, platform) : null;
-  return { ok: true, value: { lines: linesOf(groups(), plan, { measurer, rubrics: rubrics?.value ?? null }), judges } };
+  return {
+    ok: true,
+    value: { lines: replyLines(groups(), plan, { measurer, rubrics: rubrics?.value ?? null }), judges },
+  };
 }
 
 /** The lines of the reply. @throws RequestError also if judging gave a step components that do not fit the rule. */
-async function* linesOf(
+async function* replyLines(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
   parts: ReplayParts,

@@ -39,7 +39,7 @@ export async function recipesOfFile(
 ): Promise<{ readonly run: string; readonly recipes: ReadonlyMap<string, Recipe> }> {
   const recipes = new Map<string, Recipe>();
   let run: string | null = null;
-  for await (const { line, number } of linesOf(path)) {
+  for await (const { line, number } of runFileLines(path)) {
     if (line.kind === 'run') run = line.id;
     if (line.kind === 'recipe') recipes.set(line.digest, await recipeOf(line, number));
     if (line.kind !== 'rollout') continue;
@@ -67,7 +67,7 @@ export async function* groupsOfFile(path: string, steps: ReplayRequest['steps'])
   let last: LedgerRow | null = null;
   let open: LedgerRow[] = [];
   const families = new Map<string, unknown>();
-  for await (const { line, number } of linesOf(path)) {
+  for await (const { line, number } of runFileLines(path)) {
     if (line.kind === 'recipe' && last === null) families.set(line.digest, line.recipe['family']);
     if (line.kind === 'end') isComplete = line.rollouts === rollouts;
     if (line.kind !== 'rollout') continue;
@@ -121,7 +121,7 @@ function isWithin({ step }: LedgerRow, steps: ReplayRequest['steps']): boolean {
   return step !== null && step >= (steps.from ?? 0) && step <= (steps.to ?? Number.POSITIVE_INFINITY);
 }
 
-async function* linesOf(path: string): AsyncGenerator<{ readonly line: RunFileLine; readonly number: number }> {
+async function* runFileLines(path: string): AsyncGenerator<{ readonly line: RunFileLine; readonly number: number }> {
   await requireFile(path);
   for await (const { number, content } of readLines(createReadStream(path), MAX_RUN_IMPORT_LINE_BYTES)) {
     if (!content.ok) throw new RunError(`line ${number}: ${content.error === 'not_utf8' ? 'not UTF-8' : 'too long'}`);

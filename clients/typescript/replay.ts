@@ -25,11 +25,11 @@ export async function replayRun(
   request: ReplayInput,
 ): Promise<Reply<AsyncGenerator<ReceivedReplayLine, void>>> {
   const opened = await connection.streamPost(routePath('POST /v1/runs/{id}/replay', { id: run }), request);
-  return opened.ok ? { ok: true, body: linesOf(opened.body) } : opened;
+  return opened.ok ? { ok: true, body: receivedLines(opened.body) } : opened;
 }
 
 /** Yields lines up to the last one: `summary`, `error` or `lost`. */
-async function* linesOf(content: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedReplayLine, void> {
+async function* receivedLines(content: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedReplayLine, void> {
   const reader = content.getReader();
   const broken: { why: string | null } = { why: null };
   try {

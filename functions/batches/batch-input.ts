@@ -14,7 +14,7 @@ export async function validateInput(batch: NewBatch, files: FileStore, limits: C
     return { kind: 'invalid', errors: [error], error_count: 1 };
   }
   const planner = new BatchPlanner(batch.endpoint, limits);
-  for await (const line of linesOf(file.body)) planner.add(line);
+  for await (const line of inputLines(file.body)) planner.add(line);
   const plan = planner.finish();
   return plan.ok
     ? { kind: 'planned', chunks: plan.chunks, total: plan.total }
@@ -25,7 +25,7 @@ export async function validateInput(batch: NewBatch, files: FileStore, limits: C
  * Yields the lines of a stored file.
  * @param from number and byte offset of the first line, if the stream starts inside the file.
  */
-export async function* linesOf(
+export async function* inputLines(
   body: ReadableStream<Uint8Array>,
   from: { readonly number: number; readonly start: number } = { number: 1, start: 0 },
 ): AsyncGenerator<ByteLine> {

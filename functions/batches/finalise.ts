@@ -10,7 +10,7 @@ import { readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { outputLine } from '../../src/wire/batches/result-line.ts';
 import type { FileStore } from '../storage/files.ts';
 import type { PartWriter } from '../storage/part-writer.ts';
-import { linesOf } from './batch-input.ts';
+import { inputLines } from './batch-input.ts';
 import type {
   ClaimedTask,
   FinalChunk,
@@ -159,7 +159,7 @@ async function linesOfPart({ body, bytes, outputBytes, lines }: OpenPart): Promi
 const LINE_FEED = 0x0a;
 const encoder = new TextEncoder();
 
-/** Makes the error lines of the requests that have no result; `null` = the input file has changed. */
+/** Makes the error lines of the requests without a result; `null` = the input file changed, `input_gone` = deleted. */
 async function unsentLines(
   batch: NewBatch,
   chunk: FinalChunk,
@@ -170,7 +170,7 @@ async function unsentLines(
   if (file === null) return 'input_gone';
   const have = new Set(finished.map(({ line }) => line));
   const lines: FinalLine[] = [];
-  for await (const { bytes, number } of linesOf(file.body, { number: chunk.first_line, start: chunk.start })) {
+  for await (const { bytes, number } of inputLines(file.body, { number: chunk.first_line, start: chunk.start })) {
     if (bytes === null || isBlankLine(bytes) || have.has(number)) continue;
     const read = readEnvelope(bytes, number, batch.endpoint);
     if (!read.ok) return null;

@@ -21,7 +21,7 @@ import { type LineResult, outputLine, requestId } from '../../src/wire/batches/r
 import type { KvOperations } from '../kv-operations.ts';
 import { logEvent } from '../log-event.ts';
 import type { FileStore } from '../storage/files.ts';
-import { linesOf } from './batch-input.ts';
+import { inputLines } from './batch-input.ts';
 import type { ChunkCounts, ClaimedTask, LineTries, NewBatch, TaskReport } from './batch-messages.ts';
 import { CHUNK_MAX_BACKOFF_MS, CHUNK_STORE_MS, CHUNK_WORK_MS, MAX_LINE_TRIES } from './batch-timing.ts';
 import type { ChunkResults, FinishedLine, StoredResults } from './chunk-results.ts';
@@ -51,7 +51,7 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
   if (file === null) return { kind: 'input_gone' };
 
   const requests: NumberedRequest[] = [];
-  for await (const line of linesOf(file.body, { number: chunk.first_line, start: chunk.start })) {
+  for await (const line of inputLines(file.body, { number: chunk.first_line, start: chunk.start })) {
     if (line.bytes === null || isBlankLine(line.bytes)) continue;
     const read = readEnvelope(line.bytes, line.number, batch.endpoint);
     // Files are immutable, so a validated line stays valid.

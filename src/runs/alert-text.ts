@@ -73,7 +73,7 @@ const ALL_RULES_STEPS = 2 * ALERT_WINDOW_STEPS + ALERT_WINDOWS - 1;
 /** One line for each alert, with its figures and rollouts below; what several say alike is the last line. */
 export function alertLines({ steps, alerts, unwatched }: RunAlerts): string[] {
   const shared = sharedPayingText(alerts);
-  const lines = alerts.flatMap((alert) => linesOf(alert, shared));
+  const lines = alerts.flatMap((alert) => linesOfAlert(alert, shared));
   if (shared !== null) lines.push(`  ${shared}`);
   if (steps < ALL_RULES_STEPS) {
     lines.push(`${steps} steps so far: an alert needs ${FIRST_RULES_STEPS}, some rules ${ALL_RULES_STEPS}`);
@@ -93,7 +93,7 @@ export function checkLines(checks: readonly JudgeCheck[]): string[] {
   });
 }
 
-function linesOf(alert: Alert, sharedPaying: string | null): string[] {
+function linesOfAlert(alert: Alert, sharedPaying: string | null): string[] {
   const { rule, message, active, rollouts } = alert;
   return [
     `${active ? '!' : ' '} ${rule}, ${alertTime(alert)}: ${message}`,

@@ -59,7 +59,7 @@ const lineSchema = z.object({
 export type ResultLine = z.infer<typeof lineSchema>;
 
 /** The lines of an output or error file; none where there is no file. */
-export async function linesOf(client: OpenAI, file: string | null | undefined): Promise<ResultLine[]> {
+export async function resultLines(client: OpenAI, file: string | null | undefined): Promise<ResultLine[]> {
   if (file === null || file === undefined) return [];
   const text = await (await client.files.content(file)).text();
   expect(text.endsWith('\n')).toBe(true);
@@ -77,8 +77,8 @@ export async function rewardsOnce(
   batch: OpenAI.Batch,
   ids: readonly string[],
 ): Promise<Map<string, number>> {
-  const output = await linesOf(client, batch.output_file_id);
-  const error = await linesOf(client, batch.error_file_id);
+  const output = await resultLines(client, batch.output_file_id);
+  const error = await resultLines(client, batch.error_file_id);
   expect([...output, ...error].map(({ custom_id }) => custom_id).sort()).toEqual([...ids].sort());
   expect(batch.request_counts).toEqual({ total: ids.length, completed: output.length, failed: error.length });
   return new Map(

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import OpenAI, { NotFoundError, PermissionDeniedError, UnprocessableEntityError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { begin, endpointOf, linesOf, openAi, requestLines, rewardsOnce, untilOver } from './batch-client.ts';
+import { begin, endpointOf, openAi, requestLines, resultLines, rewardsOnce, untilOver } from './batch-client.ts';
 import { root } from './processes.ts';
 
 const KEY = 'k'.repeat(43);
@@ -92,7 +92,7 @@ describe("OpenAI's client", () => {
     expect(batch).toMatchObject({ status: 'completed', completed_at: expect.any(Number), errors: null });
     const rewards = await rewardsOnce(client, batch, [...ids, 'four']);
     expect([...rewards.keys()].sort()).toEqual([...ids].sort());
-    const [error] = await linesOf(client, batch.error_file_id);
+    const [error] = await resultLines(client, batch.error_file_id);
     expect(error).toMatchObject({
       custom_id: 'four',
       response: { status_code: 422 },
@@ -129,7 +129,7 @@ describe("OpenAI's client", () => {
     const batch = await untilOver(client, id, OVER_MS);
     expect(batch).toMatchObject({ status: 'cancelled', output_file_id: null });
     expect(await rewardsOnce(client, batch, ids)).toEqual(new Map());
-    const error = await linesOf(client, batch.error_file_id);
+    const error = await resultLines(client, batch.error_file_id);
     expect(error.map((line) => [line.response, line.error?.code])).toEqual(ids.map(() => [null, 'batch_cancelled']));
     expect(await client.batches.cancel(id)).toMatchObject({ status: 'cancelled' });
   });

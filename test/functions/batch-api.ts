@@ -73,7 +73,7 @@ export async function ended(id: string): Promise<BatchReply> {
   );
 }
 
-export async function linesOf(id: string | null): Promise<OutputLine[]> {
+export async function outputLines(id: string | null): Promise<OutputLine[]> {
   if (id === null) return [];
   const object = await files.open(id);
   if (object === null) throw new Error('the file is not there');
@@ -86,5 +86,5 @@ export async function linesOf(id: string | null): Promise<OutputLine[]> {
 }
 
 export async function rewardsOf(id: string | null): Promise<unknown[]> {
-  return (await linesOf(id)).map(({ response }) => response?.body['reward']);
+  return (await outputLines(id)).map(({ response }) => response?.body['reward']);
 }

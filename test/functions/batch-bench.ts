@@ -21,7 +21,7 @@ import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
 import { type Detour, detoured } from '../contract/detoured-binding.ts';
 import { ROLLOUT } from './api.ts';
-import { batchOf, get, line, linesOf, type OutputLine, OVER, submit } from './batch-api.ts';
+import { batchOf, get, line, type OutputLine, OVER, outputLines, submit } from './batch-api.ts';
 
 type Faults = {
   files: Detour | null;
@@ -197,7 +197,7 @@ export async function linesOnce(
   ids: readonly string[],
 ): Promise<{ readonly output: OutputLine[]; readonly error: OutputLine[] }> {
   expect(OVER).toContain(batch.status);
-  const [output, error] = [await linesOf(batch.output_file_id), await linesOf(batch.error_file_id)];
+  const [output, error] = [await outputLines(batch.output_file_id), await outputLines(batch.error_file_id)];
   expect([...output, ...error].map(({ custom_id }) => custom_id).sort()).toEqual([...ids].sort());
   expect(batch.request_counts).toEqual({ total: ids.length, completed: output.length, failed: error.length });
   for (const { response } of output) expect(response?.body['reward']).not.toBeUndefined();

@@ -17,7 +17,7 @@ import {
 import { batchListSchema } from '../../src/wire/batches/batch.ts';
 import { failing, R2_FAILED } from '../contract/detoured-binding.ts';
 import { ORIGIN, problemOf, send } from './api.ts';
-import { batchOf, cancel, files, get, linesOf, redrive, rewardsOf } from './batch-api.ts';
+import { batchOf, cancel, files, get, outputLines, redrive, rewardsOf } from './batch-api.ts';
 import {
   begin,
   benchBackends,
@@ -373,7 +373,7 @@ describe('the input file is removed', () => {
       errors: { data: [{ code: 'file_not_found', param: 'input_file_id' }] },
       dead_letters: [],
     });
-    const output = await linesOf(batch.output_file_id);
+    const output = await outputLines(batch.output_file_id);
     expect(output.map(({ custom_id }) => custom_id)).toEqual(ids.slice(0, CHUNK_LINES));
   });
 

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import { endpointWithSecretSchema } from '../../src/wire/webhooks-reply.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex } from './api.ts';
-import { batchRequest, ended, get, inputFile, line, linesOf, submit } from './batch-api.ts';
+import { batchRequest, ended, get, inputFile, line, outputLines, submit } from './batch-api.ts';
 import { sendTo } from './model-server.ts';
 
 describe('a batch', () => {
@@ -40,7 +40,7 @@ describe('a batch', () => {
       request_counts: { total: 5, completed: 3, failed: 2 },
       dead_letters: [],
     });
-    const output = await linesOf(done.output_file_id);
+    const output = await outputLines(done.output_file_id);
     expect(output.map(({ custom_id, response }) => [custom_id, response?.status_code])).toEqual([
       ['good', 200],
       ['refusal', 200],
@@ -49,7 +49,7 @@ describe('a batch', () => {
     expect(output[0]?.response?.body['reward']).toBeGreaterThan(0);
     expect(output[1]?.response?.body['reward']).toBe(0);
     expect(output[2]?.response?.body).toMatchObject({ reward: 0, finding_counts: { citation_missing: 1 } });
-    const errors = await linesOf(done.error_file_id);
+    const errors = await outputLines(done.error_file_id);
     expect(errors.map(({ custom_id, response, error }) => [custom_id, response?.status_code, error?.code])).toEqual([
       ['bad', 422, 'input_invalid'],
       ['typo', 422, 'input_invalid'],
@@ -64,7 +64,7 @@ describe('a batch', () => {
   ])('goes to %s', async (endpoint, body, member) => {
     const done = await ended((await submit(line('one', body, endpoint), endpoint)).id);
     expect(done.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
-    const [only] = await linesOf(done.output_file_id);
+    const [only] = await outputLines(done.output_file_id);
     expect(only?.response?.body).toHaveProperty(member);
     expect(done.error_file_id).toBeNull();
   });

@@ -10,7 +10,7 @@ import { genRmReplySchema } from '../../src/wire/adapters/nemo-gym-compare.ts';
 import { compareResponseSchema } from '../../src/wire/compare.ts';
 import { GENRM_BODY } from './adapters-trainers.ts';
 import { post, problemOf, send, TOOL_OUTPUT, wrongFields } from './api.ts';
-import { ended, line, linesOf, submit } from './batch-api.ts';
+import { ended, line, outputLines, submit } from './batch-api.ts';
 import { stubBackends } from './stub-judges.ts';
 import { replaceParts } from './worker.ts';
 
@@ -85,9 +85,9 @@ describe('POST /v1/compare', () => {
     const lines = [line('good', body, '/v1/compare'), line('bad', wrong, '/v1/compare')].join('\n');
     const done = await ended((await submit(lines, '/v1/compare')).id);
     expect(done).toMatchObject({ status: 'completed', request_counts: { completed: 1, failed: 1 } });
-    const [good] = await linesOf(done.output_file_id);
+    const [good] = await outputLines(done.output_file_id);
     expect(good?.response?.body).toEqual(await compared(body));
-    const [bad] = await linesOf(done.error_file_id);
+    const [bad] = await outputLines(done.error_file_id);
     expect(JSON.stringify(bad)).toContain('recipe');
   });
 

@@ -21,7 +21,7 @@ import { importReportSchema, issuerKeysSchema } from '../../src/wire/judgment-fi
 import { requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import { detoured } from '../contract/detoured-binding.ts';
 import { ORIGIN, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, sha256Hex, wrongFields } from './api.ts';
-import { ended, line, linesOf, submit } from './batch-api.ts';
+import { ended, line, outputLines, submit } from './batch-api.ts';
 import { counting, countingBackends, resetCounting, runDeskAlarms } from './desk-judge.ts';
 import { partitionName, storedRecord } from './stored-records.ts';
 import { replaceParts } from './worker.ts';
@@ -258,14 +258,14 @@ describe('receipts', () => {
     expect(await checkReceipt(receiptOf(skipped), await known())).toBe('valid');
 
     const batch = await ended((await submit(line('one', { ...ROLLOUT, receipt: true }))).id);
-    const [output] = await linesOf(batch.output_file_id);
+    const [output] = await outputLines(batch.output_file_id);
     const body = receiptedReplySchema.parse(output?.response?.body);
     expect(await checkReceipt(receiptOf(body), await known())).toBe('valid');
     expect(differsFromReply(receiptOf(body), body)).toEqual([]);
 
     await restart({ ISSUER_KEY: '' });
     const unsigned = await ended((await submit(line('one', { ...ROLLOUT, receipt: true }))).id);
-    expect(await linesOf(unsigned.error_file_id)).toMatchObject([{ error: { code: 'issuer_unconfigured' } }]);
+    expect(await outputLines(unsigned.error_file_id)).toMatchObject([{ error: { code: 'issuer_unconfigured' } }]);
   });
 
   it('cannot be had where nothing signs: refused before anything is judged', async () => {

@@ -7,7 +7,7 @@ import { lexicalBackend } from '../../service/backends/judge-backends.ts';
 import { kindOf } from '../../src/judgments/kinds/registry.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { post, ROLLOUT, send } from './api.ts';
-import { batchOf, get, line, linesOf, submit } from './batch-api.ts';
+import { batchOf, get, line, outputLines, submit } from './batch-api.ts';
 import { COUNTING, counting, countingBackends, lexically, resetCounting } from './desk-judge.ts';
 import { replaceParts } from './worker.ts';
 
@@ -125,7 +125,7 @@ it(
       { timeout: LONG_MS, interval: 500 },
     );
     expect(done.request_counts).toEqual({ total: 4, completed: 4, failed: 0 });
-    const output = await linesOf(done.output_file_id);
+    const output = await outputLines(done.output_file_id);
     expect(output.map(({ custom_id }) => custom_id).toSorted()).toEqual(['g0', 'g1', 'g2', 'g3']);
     expect(Math.max(...invocations.map(({ operations }) => operations))).toBeLessThan(LIMIT);
   },

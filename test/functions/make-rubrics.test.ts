@@ -5,7 +5,7 @@ import { criterionId, questionDigest } from '../../src/rubrics/rubric-set.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { type MakeRubricsReply, makeRubricsReplySchema } from '../../src/wire/make-rubrics.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, wrongFields } from './api.ts';
-import { ended, line, linesOf, submit } from './batch-api.ts';
+import { ended, line, outputLines, submit } from './batch-api.ts';
 import { asked, down, scriptedBackends, scripts, writes } from './scripted-judges.ts';
 import { replaceParts } from './worker.ts';
 
@@ -141,7 +141,7 @@ it('are made in batches, where a line that cannot be answered is an error', asyn
   ];
   const done = await ended((await submit(lines.join('\n'), '/v1/rubrics')).id);
   expect(done).toMatchObject({ status: 'completed', request_counts: { completed: 1, failed: 1 } });
-  const [good] = await linesOf(done.output_file_id);
+  const [good] = await outputLines(done.output_file_id);
   expect(good).toMatchObject({ custom_id: 'good', response: { body: { criteria: [{ description: LENGTH }] } } });
 });
 

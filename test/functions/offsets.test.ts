@@ -6,7 +6,7 @@ import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { refineResponseSchema } from '../../src/wire/refine.ts';
 import { verifyResponseSchema } from '../../src/wire/verify.ts';
 import { post, type RefinerScore, ROLLOUT, score, send, wrongFields } from './api.ts';
-import { ended, line, linesOf, submit } from './batch-api.ts';
+import { ended, line, outputLines, submit } from './batch-api.ts';
 
 const EMOJI = '😀é准 ';
 const RESPONSE = `${EMOJI}<answer>${EMOJI}<snippet id=S1>The Aare is ${EMOJI}300 km long.</snippet> It is ${EMOJI} deep.</answer>`;
@@ -46,7 +46,7 @@ describe.each(OFFSET_UNITS)('%s', (offsets) => {
     expect(textsOf(member, offsets)).toEqual(expected);
 
     const batch = await ended((await submit(line('a', { ...BODY, offsets }))).id);
-    const [row] = await linesOf(batch.output_file_id);
+    const [row] = await outputLines(batch.output_file_id);
     expect(textsOf(Object(row?.response?.body), offsets)).toEqual(expected);
   });
 
@@ -57,7 +57,7 @@ describe.each(OFFSET_UNITS)('%s', (offsets) => {
       return verifyResponseSchema.parse(await reply.json());
     };
     const batch = await ended((await submit(line('a', { ...body, offsets }, '/v1/verify'), '/v1/verify')).id);
-    const [row] = await linesOf(batch.output_file_id);
+    const [row] = await outputLines(batch.output_file_id);
     const replies = [
       await verified(`/v1/verify?evidence=lexical&offsets=${offsets}`, {}),
       await verified('/v1/verify?evidence=lexical', { offsets }),

@@ -81,7 +81,7 @@ function requestOf(route: Route, { path = {}, query = {}, json, lines, form, sec
 
 const textOf = (lines: readonly unknown[]): string => lines.map((one) => `${JSON.stringify(one)}\n`).join('');
 
-const linesOf = (text: string): unknown[] =>
+const parsedLines = (text: string): unknown[] =>
   text
     .trimEnd()
     .split('\n')
@@ -149,7 +149,7 @@ function shownReply(type: string, text: string): { readonly reply: unknown; read
     return { reply, parts: [reply] };
   }
   if (type.startsWith('text/event-stream')) return { reply: shortened(text), parts: eventsOf(text) };
-  return { reply: shortened(text), parts: type.startsWith('application/jsonl') ? linesOf(text) : [] };
+  return { reply: shortened(text), parts: type.startsWith('application/jsonl') ? parsedLines(text) : [] };
 }
 
 function shortened(text: string): string {
@@ -295,7 +295,7 @@ async function scoring(): Promise<void> {
   const exported = await example('postJudgmentsExport', {
     json: { keys: judgments.slice(0, 1).map(({ key }) => key) },
   });
-  await example('postJudgmentsImport', { lines: linesOf(String(exported)) });
+  await example('postJudgmentsImport', { lines: parsedLines(String(exported)) });
   for (const [id, vendor, path, query] of DROP_INS) {
     await example(id, { path, json: bodyOf(vendor), ...(query === undefined ? {} : { query }) });
   }
@@ -395,7 +395,7 @@ async function runs(): Promise<void> {
   await example('getRunsIdJudgmentsJsonl', { path });
   await example('postRunsIdReplay', { path, json: { recipe: { set: { citation_weight: 0.5 } } } });
   const exported = await (await send(new Request(`${ORIGIN}/v1/runs/${RUN}/export`))).text();
-  await example('postRunsIdImport', { path: { id: `${RUN}-copy` }, lines: linesOf(exported) });
+  await example('postRunsIdImport', { path: { id: `${RUN}-copy` }, lines: parsedLines(exported) });
   await example('deleteRunsId', { path });
 }
 

@@ -7,7 +7,7 @@ import { MAX_QUEUED_POLICY_BYTES } from '../../functions/http/event-stream.ts';
 import { problemSchema } from '../../src/wire/problem.ts';
 import { refineEventSchemas, refineResponseSchema } from '../../src/wire/refine.ts';
 import { post, problemOf, ROLLOUT, send, sha256Hex, TOOL_OUTPUT, wrongFields } from './api.ts';
-import { batchOf, batchRequest, ended, inputFile, line, linesOf, submit } from './batch-api.ts';
+import { batchOf, batchRequest, ended, inputFile, line, outputLines, submit } from './batch-api.ts';
 import { ModelServer, type Says, sendTo } from './model-server.ts';
 
 const ASKED = { question: ROLLOUT.question, tool_output: TOOL_OUTPUT };
@@ -348,8 +348,8 @@ describe('before anything is generated', () => {
     const { detail } = await problemOf(await created('scorer'), 403, 'scope_missing');
     expect(detail).toMatch(/\/v1\/refine.*"generate"/);
     const done = await ended((await batchOf(await created('sender'))).id);
-    expect((await linesOf(done.output_file_id)).map(({ custom_id }) => custom_id)).toEqual(['plain']);
-    const [refusal] = await linesOf(done.error_file_id);
+    expect((await outputLines(done.output_file_id)).map(({ custom_id }) => custom_id)).toEqual(['plain']);
+    const [refusal] = await outputLines(done.error_file_id);
     expect(refusal).toMatchObject({
       custom_id: 'scored',
       response: { status_code: 403 },
@@ -384,10 +384,10 @@ it('a batch of refinements is answered line by line, without streams', async () 
     request_counts: { total: 5, completed: 3, failed: 2 },
     progress: { chunks: { total: 2 } },
   });
-  const output = await linesOf(done.output_file_id);
+  const output = await outputLines(done.output_file_id);
   expect(output.map(({ custom_id }) => custom_id).sort()).toEqual(['fifth', 'plain', 'scored']);
   for (const { response } of output) refineResponseSchema.parse(response?.body);
-  const errors = await linesOf(done.error_file_id);
+  const errors = await outputLines(done.error_file_id);
   expect(errors.map(({ custom_id, error }) => [custom_id, error?.code])).toEqual([
     ['stream', 'input_invalid'],
     ['unconfigured', 'generator_unconfigured'],

@@ -67,7 +67,7 @@ function request(run: string, input: ReplayInput): Promise<Response> {
   return send(post(`/v1/runs/${run}/replay`, input));
 }
 
-function linesOfText(text: string): ReplayLine[] {
+function parsedReplay(text: string): ReplayLine[] {
   return text
     .trimEnd()
     .split('\n')
@@ -79,7 +79,7 @@ async function replayed(run: string, input: ReplayInput): Promise<ReplayLine[]> 
   const text = await reply.text();
   expect(reply.status, text).toBe(200);
   expect(reply.headers.get('content-type')).toBe('application/jsonl');
-  return linesOfText(text);
+  return parsedReplay(text);
 }
 
 function only<K extends ReplayLine['kind']>(lines: readonly ReplayLine[], kind: K): ReplayLineOf<K>[] {
@@ -110,7 +110,7 @@ describe('replay of what was observed', () => {
       for await (const line of replayLines(streamed(groups), planned.value)) expected += `${JSON.stringify(line)}\n`;
       const text = await (await request('exact', input)).text();
       expect(text === expected).toBe(true);
-      expect(summaryOf(linesOfText(text)).judge_calls).toBe(0);
+      expect(summaryOf(parsedReplay(text)).judge_calls).toBe(0);
     }
   });
 
@@ -199,7 +199,7 @@ describe('replay of what was observed', () => {
       if (done) break;
       text += decoder.decode(value, { stream: true });
     }
-    const lines = linesOfText(text);
+    const lines = parsedReplay(text);
     expect(lines.at(-1)).toMatchObject({ kind: 'error', problem: { status: 409, reason: 'run_gone' } });
     expect(only(lines, 'summary')).toEqual([]);
     expect(only(lines, 'group').length).toBeLessThan((LEDGER_PAGE_ROWS + 80) / 8);

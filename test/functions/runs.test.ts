@@ -37,7 +37,7 @@ import { Faults } from '../contract/faulty-bindings.ts';
 import { keysOf } from '../contract/file-storage.case.ts';
 import { syntheticRunLines } from '../unit/runs/synthetic-rows.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, scoreOf, send, wrongFields } from './api.ts';
-import { ended, line, linesOf, submit } from './batch-api.ts';
+import { ended, line, outputLines, submit } from './batch-api.ts';
 
 const get = (path: string): Promise<Response> => send(new Request(ORIGIN + path));
 const remove = (path: string): Promise<Response> => send(new Request(ORIGIN + path, { method: 'DELETE' }));
@@ -1212,7 +1212,7 @@ describe('from elsewhere', () => {
       [1, 'a', '0'],
       [1, 'a', '1'],
     ]);
-    const lines = await linesOf(first.output_file_id);
+    const lines = await outputLines(first.output_file_id);
     expect(lines.map(({ response }) => response?.body['run'])).toMatchObject([{ sample: '0' }, { sample: '1' }]);
   });
 });

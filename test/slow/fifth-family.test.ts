@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as localWorkers from '../../scripts/local-worker.ts';
-import { begin, linesOf, openAi, untilOver } from '../e2e/batch-client.ts';
+import { begin, openAi, resultLines, untilOver } from '../e2e/batch-client.ts';
 import { jsonLines } from '../e2e/processes.ts';
 import type { CopiedSources } from '../house/copied-sources.ts';
 import { copyWithFifthFamily, ROWS } from '../house/fifth-family.ts';
@@ -132,7 +132,7 @@ it('is scored in a batch', async () => {
   const started = await begin(client, `${lines}\n`);
   const batch = await untilOver(client, started.id, 90_000);
   expect(batch.status).toBe('completed');
-  const output = await linesOf(client, batch.output_file_id);
+  const output = await resultLines(client, batch.output_file_id);
   expect(output.map(({ response }) => response?.body.reward)).toEqual(ROWS.map(() => expect.any(Number)));
 });
 

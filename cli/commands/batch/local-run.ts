@@ -150,7 +150,7 @@ async function* requestsOf(
   { path, endpoint }: BatchFile,
   finished: ReadonlySet<string>,
 ): AsyncGenerator<Envelope & { readonly line: number }> {
-  for await (const { bytes, number } of linesOf(path)) {
+  for await (const { bytes, number } of inputLines(path)) {
     if (bytes === null || isBlankLine(bytes)) continue;
     const read = readEnvelope(bytes, number, endpoint);
     if (!read.ok) throw new RunError(`line ${number} has changed since the input was checked`);
@@ -158,7 +158,7 @@ async function* requestsOf(
   }
 }
 
-async function* linesOf(path: string): AsyncGenerator<ByteLine> {
+async function* inputLines(path: string): AsyncGenerator<ByteLine> {
   const splitter = new LineSplitter(MAX_BATCH_LINE_BYTES);
   for await (const chunk of createReadStream(path)) yield* splitter.push(chunk);
   yield* splitter.finish();

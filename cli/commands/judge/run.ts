@@ -106,7 +106,7 @@ async function shotsOf(
   if (paths.includes('-')) throw new UsageError('--shots reads the rows twice', 'Give a file instead of -.');
   const inputs = await openInputs();
   const labelled = async function* () {
-    for await (const line of linesOf(inputs)) {
+    for await (const line of fileLines(inputs)) {
       const read = readCheckRow(line, format);
       if (read.ok && read.value.kind === 'labelled') yield read.value.row;
     }
@@ -233,7 +233,7 @@ async function runCheck(run: CheckRun): Promise<CheckReport> {
   const counts = { rollouts: 0, labelled: 0, left_out: 0, bad: 0, without_answer: 0, cut: 0 };
   const hasStopped = (): boolean => underWay.some((one) => one.hasStopped);
 
-  const lines = firstLines(linesOf(run.inputs), run.limit, hasStopped);
+  const lines = firstLines(fileLines(run.inputs), run.limit, hasStopped);
   const concurrency = run.concurrency ?? Math.max(...judges.map((judge) => judge.concurrency));
   const ends = mapInOrder(lines, concurrency, async (line) => ({
     line,
@@ -293,7 +293,7 @@ async function runCheck(run: CheckRun): Promise<CheckReport> {
 /** A line with its file. `bytesRead` counts the files before it too. */
 type FileLine = RowLine & { readonly file: string; readonly unit: RowInput['unit'] };
 
-async function* linesOf(inputs: readonly RowInput[]): AsyncGenerator<FileLine> {
+async function* fileLines(inputs: readonly RowInput[]): AsyncGenerator<FileLine> {
   let before = 0;
   for (const { name, unit, lines, bytes } of inputs) {
     for await (const line of lines) {

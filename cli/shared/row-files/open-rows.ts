@@ -65,7 +65,7 @@ export async function openRowFile(
   }
   if (isRead !== null) return openToolRows({ ...input, chunks }, text, isRead);
   const format = rowFormatOf(text, input.name);
-  const lines = await linesOf(format, { ...input, chunks }, map, { head: text, areAnswers });
+  const lines = await linesOfFormat(format, { ...input, chunks }, map, { head: text, areAnswers });
   if (format !== 'jsonl') return convertedInput(input.name, lines);
   if (map !== null) return { ...convertedInput(input.name, lines), unit: 'line' };
   if (areAnswers) proposeMapOfLine(text);
@@ -144,7 +144,7 @@ async function* recoded(chunks: AsyncIterable<Uint8Array>, encoding: string, nam
 }
 
 /** The readers of CSV and Parquet are loaded when a file needs them. */
-async function linesOf(
+async function linesOfFormat(
   format: RowFormat,
   input: Input,
   map: RowMap | null,

@@ -138,7 +138,7 @@ function textsOf(entry: unknown): Readonly<Partial<Record<'id' | 'text' | 'title
 }
 
 /** The criteria as lines of the editor, one each. */
-export function linesOf(criteria: readonly CriterionInput[]): string {
+export function linesOfCriteria(criteria: readonly CriterionInput[]): string {
   return criteria.map(({ description }) => description).join('\n');
 }
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { CITATION_POLICIES } from '../../../src/citations/citation-policy.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { plural } from '../display/number-text.ts';
-import { criteriaOfLines, type Draft, linesOf, type ParseOptions } from './draft.ts';
+import { criteriaOfLines, type Draft, linesOfCriteria, type ParseOptions } from './draft.ts';
 import { PasteField } from './paste-field.tsx';
 import { TextField } from './text-field.tsx';
 
@@ -119,8 +119,8 @@ type CriteriaProps = {
 
 /** Keeps the typed lines, including an empty last line, which is not a criterion yet. */
 function Criteria({ label, value, onCriteria }: CriteriaProps) {
-  const [typed, setTyped] = useState({ lines: linesOf(value), of: value });
-  const lines = typed.of === value ? typed.lines : linesOf(value);
+  const [typed, setTyped] = useState({ lines: linesOfCriteria(value), of: value });
+  const lines = typed.of === value ? typed.lines : linesOfCriteria(value);
   return (
     <TextField
       label={label}

@@ -64,7 +64,7 @@ type Line = {
   readonly error: { readonly code: string } | null;
 };
 
-async function linesOf(path: string): Promise<Line[]> {
+async function resultLines(path: string): Promise<Line[]> {
   const text = await readFile(path, 'utf8');
   expect(text.endsWith('\n')).toBe(true);
   return text
@@ -86,14 +86,14 @@ describe('results', () => {
     ]);
     const { summary } = await run(file);
     const batch = localBatchId(file).replace('batch_', '');
-    const good = await linesOf(output);
+    const good = await resultLines(output);
     expect(good.map(({ id, custom_id }) => [id, custom_id])).toEqual([
       [`batch_req_${batch}_1`, 'good'],
       [`batch_req_${batch}_7`, 'skipped'],
     ]);
     expect(good[0]?.response?.body).toMatchObject({ reward: expect.any(Number), status: 'scored' });
     expect(good[1]?.response?.body).toMatchObject({ reward: null, reason: 'judgment_skipped' });
-    const bad = await linesOf(errors);
+    const bad = await resultLines(errors);
     expect(bad.map(({ custom_id, response, error }) => [custom_id, response?.status_code, error?.code])).toEqual([
       ['recipe', 422, 'input_invalid'],
       ['field', 422, 'input_invalid'],
@@ -113,21 +113,21 @@ describe('results', () => {
     };
     const asked = { ...base, num_turns: 1, response_tokens: 10 };
     await run(await fileOf([envelope('a', asked), envelope('b', { ...asked, on_judge_failure: 'null' })]));
-    const [failed] = await linesOf(errors);
+    const [failed] = await resultLines(errors);
     expect(failed).toMatchObject({ custom_id: 'a', error: { code: 'sandbox_unconfigured' } });
     expect(failed?.response?.body).not.toHaveProperty('reward');
-    const [unscored] = await linesOf(output);
+    const [unscored] = await resultLines(output);
     expect(unscored).toMatchObject({ custom_id: 'b', response: { body: { reward: null } } });
   });
 
   test('groups have advantages, verifications claims', async () => {
     const { response, ...shared } = GOOD;
     await run(await fileOf([envelope('g', { ...shared, responses: [response, 'no'] }, '/v1/groups')]));
-    const [group] = await linesOf(output);
+    const [group] = await resultLines(output);
     expect(group?.response?.body).toMatchObject({ rewards: [expect.any(Number), expect.any(Number)] });
     await rm(output);
     await run(await fileOf([envelope('v', { response: ROW.response, sources: ROW.sources }, '/v1/verify')]));
-    const [verified] = await linesOf(output);
+    const [verified] = await resultLines(output);
     expect(verified?.response?.body).toHaveProperty('claims.0.evidence');
   });
 
@@ -149,8 +149,8 @@ describe('--resume', () => {
     await appendFile(output, '{"id":"batch_req_lo');
     const { summary, done } = await run(file);
     expect(done).toBe(9 - stopAfter);
-    expect(custom_ids(await linesOf(output))).toEqual(['r0', 'r1', 'r3', 'r4', 'r6', 'r7']);
-    expect(custom_ids(await linesOf(errors))).toEqual(['r2', 'r5', 'r8']);
+    expect(custom_ids(await resultLines(output))).toEqual(['r0', 'r1', 'r3', 'r4', 'r6', 'r7']);
+    expect(custom_ids(await resultLines(errors))).toEqual(['r2', 'r5', 'r8']);
     expect([summary.done, summary.failed]).toEqual([6, 3]);
     expect((await run(file)).done).toBe(0);
   });
@@ -161,8 +161,8 @@ describe('--resume', () => {
     const text = await readFile(output, 'utf8');
     await truncate(output, text.length - 1);
     await run(file);
-    expect(custom_ids(await linesOf(output))).toEqual(['r0', 'r1', 'r3', 'r4', 'r6', 'r7']);
-    expect(custom_ids(await linesOf(errors))).toEqual(['r2', 'r5', 'r8']);
+    expect(custom_ids(await resultLines(output))).toEqual(['r0', 'r1', 'r3', 'r4', 'r6', 'r7']);
+    expect(custom_ids(await resultLines(errors))).toEqual(['r2', 'r5', 'r8']);
   });
 
   test('results of another input and other files are refused and left unchanged', async () => {

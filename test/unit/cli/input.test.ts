@@ -19,7 +19,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-async function linesOf(input: string | Uint8Array, size = 7): Promise<Line[]> {
+async function readInput(input: string | Uint8Array, size = 7): Promise<Line[]> {
   const bytes = typeof input === 'string' ? Buffer.from(input) : input;
   return collect(readLines(chunksOf(bytes, size), MAX_BYTES));
 }
@@ -28,7 +28,7 @@ const textOf = ({ number, content }: Line): [number, string] => [number, content
 
 describe('lines', () => {
   test('LF, CRLF, blank lines, a byte order mark and a missing last newline', async () => {
-    expect((await linesOf('\uFEFFa\r\nb\n\n  \n\r\nc')).map(textOf)).toEqual([
+    expect((await readInput('\uFEFFa\r\nb\n\n  \n\r\nc')).map(textOf)).toEqual([
       [1, 'a'],
       [2, 'b'],
       [6, 'c'],
@@ -36,11 +36,11 @@ describe('lines', () => {
   });
 
   test('only LF breaks a line: U+2028 and U+0085 are legal in JSON text', async () => {
-    expect((await linesOf('"\u2028\u0085"\n')).map(textOf)).toEqual([[1, '"\u2028\u0085"']]);
+    expect((await readInput('"\u2028\u0085"\n')).map(textOf)).toEqual([[1, '"\u2028\u0085"']]);
   });
 
   test('a byte order mark after the first line is text', async () => {
-    expect((await linesOf('a\n\uFEFFb')).map(textOf)).toEqual([
+    expect((await readInput('a\n\uFEFFb')).map(textOf)).toEqual([
       [1, 'a'],
       [2, '\uFEFFb'],
     ]);
@@ -48,7 +48,7 @@ describe('lines', () => {
 
   test('bytes that are not UTF-8 affect only their line', async () => {
     const bytes = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xff, 0x0a]), Buffer.from('c\n')]);
-    expect((await linesOf(bytes)).map(textOf)).toEqual([
+    expect((await readInput(bytes)).map(textOf)).toEqual([
       [1, 'a'],
       [2, 'not_utf8'],
       [3, 'c'],
@@ -58,7 +58,7 @@ describe('lines', () => {
   test('skips a line that is too long and reads the next one', async () => {
     const long = 'x'.repeat(MAX_BYTES + 1);
     const fits = 'y'.repeat(MAX_BYTES);
-    expect((await linesOf(`${long}\n${fits}\n`)).map(textOf)).toEqual([
+    expect((await readInput(`${long}\n${fits}\n`)).map(textOf)).toEqual([
       [1, 'too_long'],
       [2, fits],
     ]);
@@ -69,8 +69,8 @@ describe('lines', () => {
     await fc.assert(
       fc.asyncProperty(text, fc.integer({ min: 1, max: 9 }), async (lines, size) => {
         const input = lines.join('\n');
-        const whole = await linesOf(input, 1_000);
-        expect(await linesOf(input, size)).toEqual(whole);
+        const whole = await readInput(input, 1_000);
+        expect(await readInput(input, size)).toEqual(whole);
         const kept = input
           .replace(/^\uFEFF/, '')
           .split('\n')

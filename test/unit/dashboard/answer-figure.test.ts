@@ -9,7 +9,7 @@ import { describeResponse } from '../../../src/citations/verify.ts';
 
 const TEN_EACH = (text: string): number => text.length * 10;
 
-function linesOf(texts: readonly (string | { readonly attached: string })[], width: number): string[] {
+function wrapped(texts: readonly (string | { readonly attached: string })[], width: number): string[] {
   const runs = texts.map((text, style) =>
     typeof text === 'string' ? { text, style } : { text: text.attached, style, isAttached: true },
   );
@@ -17,13 +17,13 @@ function linesOf(texts: readonly (string | { readonly attached: string })[], wid
 }
 
 test('lines break at spaces, in words that are too long, and between ideographs', () => {
-  expect(linesOf(['one two three'], 80)).toEqual(['one two', 'three']);
-  expect(linesOf(['\n\na\n\n  b\n\n'], 80)).toEqual(['a', '', '  b']);
-  expect(linesOf(['abcdefghij k'], 40)).toEqual(['abcd', 'efgh', 'ij k']);
-  expect(linesOf(['東京都の人口。'], 40)).toEqual(['東京都の', '人口。']);
+  expect(wrapped(['one two three'], 80)).toEqual(['one two', 'three']);
+  expect(wrapped(['\n\na\n\n  b\n\n'], 80)).toEqual(['a', '', '  b']);
+  expect(wrapped(['abcdefghij k'], 40)).toEqual(['abcd', 'efgh', 'ij k']);
+  expect(wrapped(['東京都の人口。'], 40)).toEqual(['東京都の', '人口。']);
   // What continues a word in another style stays with it, as a superscript does.
-  expect(linesOf(['one tw', 'o', '. x'], 60)).toEqual(['one', 'two. x']);
-  expect(linesOf(['one two', { attached: '12' }, ' x'], 80)).toEqual(['one', 'two12 x']);
+  expect(wrapped(['one tw', 'o', '. x'], 60)).toEqual(['one', 'two. x']);
+  expect(wrapped(['one two', { attached: '12' }, ' x'], 80)).toEqual(['one', 'two12 x']);
 });
 
 function figureOf(response: string, question = ''): string {

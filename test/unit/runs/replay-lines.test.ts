@@ -26,7 +26,7 @@ async function planOf(input: ReplayInput, recipe: Recipe = RECIPE): Promise<Repl
   return planned.value;
 }
 
-async function linesOf(
+async function replayOf(
   groups: Iterable<LedgerRow[]>,
   plan: ReplayPlan,
   measurer: Measurer | null = null,
@@ -43,7 +43,7 @@ function only<K extends ReplayLine['kind']>(lines: readonly ReplayLine[], kind: 
 describe('replayLines', () => {
   it('gives each group the composed rewards and their advantages, bit for bit', async () => {
     const plan = await planOf({ recipe: { set: { citation_weight: 0.55 } }, advantages: 'slime' });
-    const groups = only(await linesOf(syntheticRun(640), plan), 'group');
+    const groups = only(await replayOf(syntheticRun(640), plan), 'group');
     const run = [...syntheticRun(640)];
     expect(groups).toHaveLength(80);
     for (const [position, line] of groups.entries()) {
@@ -73,12 +73,12 @@ describe('replayLines', () => {
     );
     const recipe = RECIPES['longtrace-rl'];
     const plan = await planOf({ recipe: { set: { eta: 0.9 } } }, recipe);
-    const [line] = only(await linesOf([rowsOf(facts, recipe)], plan), 'group');
+    const [line] = only(await replayOf([rowsOf(facts, recipe)], plan), 'group');
     expect(line?.after.rewards).toEqual(composeGroup(facts, { ...recipe, eta: 0.9 }).map(({ reward }) => reward));
   });
 
   it('sends the changes first, each step at its end, and the summary last', async () => {
-    const lines = await linesOf(syntheticRun(512), await planOf({ recipe: { set: { citation_weight: 0.5 } } }));
+    const lines = await replayOf(syntheticRun(512), await planOf({ recipe: { set: { citation_weight: 0.5 } } }));
     expect(lines[0]).toMatchObject({
       kind: 'replay',
       judge: null,
@@ -95,7 +95,7 @@ describe('replayLines', () => {
 
   it('sends a line for each rollout on request', async () => {
     const plan = await planOf({ recipe: { set: { instance_rubrics_only: true } }, samples: true });
-    const lines = await linesOf(syntheticRun(16), plan);
+    const lines = await replayOf(syntheticRun(16), plan);
     const samples = only(lines, 'sample');
     expect(samples).toHaveLength(16);
     const [group] = only(lines, 'group');
@@ -104,7 +104,7 @@ describe('replayLines', () => {
   });
 
   it('sends an empty summary for an empty selection', async () => {
-    const lines = await linesOf([], await planOf({ recipe: { set: { citation_weight: 0.5 } } }));
+    const lines = await replayOf([], await planOf({ recipe: { set: { citation_weight: 0.5 } } }));
     expect(lines.map(({ kind }) => kind)).toEqual(['replay', 'summary']);
   });
 
@@ -116,12 +116,12 @@ describe('replayLines', () => {
       reads++;
       yield* syntheticRun(512);
     }
-    const lines = await linesOf(counted(), plan);
+    const lines = await replayOf(counted(), plan);
     expect(reads).toBe(1);
     expect(only(lines, 'progress').map(({ step, rollouts }) => [step, rollouts])).toEqual([[0, 256]]);
     for (const { value, kind: _kind, ...figures } of only(lines, 'point')) {
       const alone = await planOf({ recipe: { set: { citation_weight: value } } });
-      const [summary] = only(await linesOf(syntheticRun(512), alone), 'summary');
+      const [summary] = only(await replayOf(syntheticRun(512), alone), 'summary');
       expect(figures).toEqual(summary?.figures);
     }
   });
@@ -146,7 +146,7 @@ describe('a GDPO rule', () => {
   }
 
   it('gives the groups of a step the advantages of the whole step', async () => {
-    const lines = await linesOf(syntheticRun(512), await planOf(input));
+    const lines = await replayOf(syntheticRun(512), await planOf(input));
     expect(lines.filter(({ kind }) => kind === 'step')).toHaveLength(2);
     const run = Map.groupBy(syntheticRun(512), ([row]) => row?.step ?? null);
     const groups = only(lines, 'group');
@@ -172,9 +172,9 @@ describe('a GDPO rule', () => {
 
   it('sweeps step by step', async () => {
     const plan = await planOf({ sweep: { field: 'instance_rubrics_only', values: [true] }, advantages: RULE });
-    const lines = await linesOf(syntheticRun(512), plan);
+    const lines = await replayOf(syntheticRun(512), plan);
     expect(only(lines, 'progress').map(({ step, rollouts }) => [step, rollouts])).toEqual([[0, 256]]);
-    const [summary] = only(await linesOf(syntheticRun(512), await planOf(input)), 'summary');
+    const [summary] = only(await replayOf(syntheticRun(512), await planOf(input)), 'summary');
     const points = only(lines, 'point').map(({ kind: _kind, value: _value, ...figures }) => figures);
     expect(points).toEqual([summary?.figures]);
   });
@@ -251,7 +251,7 @@ describe('rollouts measured again', () => {
     const measurer = measurerOf(({ facts }, position) =>
       position === 0 ? { gaps: ['rollout.text'] } : { facts: stricter(facts) },
     );
-    const lines = await linesOf(syntheticRun(256), plan, measurer);
+    const lines = await replayOf(syntheticRun(256), plan, measurer);
     const [group] = only(lines, 'group');
     const [rows] = [...syntheticRun(8)];
     expect(group?.after.rewards).toEqual(
@@ -281,7 +281,7 @@ describe('rollouts measured again', () => {
     const measurer = measurerOf(({ facts }, position) =>
       position < 4 ? { facts } : { gaps: ['recipe.judging', 'rollout.text'] },
     );
-    const [summary] = only(await linesOf(syntheticRun(64), plan, measurer), 'summary');
+    const [summary] = only(await replayOf(syntheticRun(64), plan, measurer), 'summary');
     expect(summary).toMatchObject({
       judges: null,
       figures: { gaps: { 'recipe.judging': 32, 'rollout.text': 32 }, unscored: { after: { not_measured: 32 } } },
