@@ -9,7 +9,7 @@ import type { BackendsConfig } from '../service/backends/settings-schema.ts';
 import { pathText, problemsOfIssues } from '../src/input-problem.ts';
 import { parsedJson } from '../src/json.ts';
 import { MAX_BUDGET } from '../src/limits.ts';
-import type { Result } from '../src/result.ts';
+import type { Failure, Result } from '../src/result.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { DEFAULT_DESKS } from './desk/desk-layout.ts';
 import { logEvent } from './log-event.ts';
@@ -91,10 +91,11 @@ export type Settings = {
   readonly backends: BackendsConfig;
 };
 
-/** The settings, or the problems of the first malformed one. Problems name settings and fields, never values. */
-type SettingsResult =
-  | { readonly ok: true; readonly settings: Settings }
-  | { readonly ok: false; readonly setting: string; readonly problems: readonly string[] };
+/** What is wrong with a setting. Problems name settings and fields, never values. */
+type MalformedSetting = { readonly setting: string; readonly problems: readonly string[] };
+
+/** The settings, or the first malformed one. */
+type SettingsResult = Result<Settings, MalformedSetting>;
 
 /** Reads the settings from the variables, secrets and bindings of an environment. */
 export function readSettings(environment: Environment): SettingsResult {
@@ -108,66 +109,64 @@ export function readSettings(environment: Environment): SettingsResult {
   if (allowWebhookLoopback === null) return badSwitch('WEBHOOK_ALLOW_LOOPBACK');
   const webhookSecretKeys = readSecretKeys(environment.WEBHOOK_SECRETS_KEY);
   if (webhookSecretKeys === null) {
-    const problems = ['expected 32 bytes as base64 (openssl rand -base64 32); after a comma the keys before'];
-    return { ok: false, setting: 'WEBHOOK_SECRETS_KEY', problems };
+    const expected = 'expected 32 bytes as base64 (openssl rand -base64 32); after a comma the keys before';
+    return malformed('WEBHOOK_SECRETS_KEY', [expected]);
   }
   const allowedHosts = readHosts(environment.ALLOWED_HOSTS);
   if (allowedHosts === null) {
     const expected =
       'expected host names separated by commas, without scheme and port: "gpu-3.cluster.internal,citeward"';
-    return { ok: false, setting: 'ALLOWED_HOSTS', problems: [expected] };
+    return malformed('ALLOWED_HOSTS', [expected]);
   }
   const clientAddressHeader = environment.CLIENT_ADDRESS_HEADER?.toLowerCase() || null;
   if (clientAddressHeader !== null && !HEADER_NAME.test(clientAddressHeader)) {
-    return { ok: false, setting: 'CLIENT_ADDRESS_HEADER', problems: ['expected the name of a header'] };
+    return malformed('CLIENT_ADDRESS_HEADER', ['expected the name of a header']);
   }
   const runRetentionDays = readDays(environment.RUN_RETENTION_DAYS);
   if (runRetentionDays === 'malformed') {
-    return {
-      ok: false,
-      setting: 'RUN_RETENTION_DAYS',
-      problems: ['expected a whole number of days from 1 to 36500; leave it empty to keep runs until they are deleted'],
-    };
+    const expected =
+      'expected a whole number of days from 1 to 36500; leave it empty to keep runs until they are deleted';
+    return malformed('RUN_RETENTION_DAYS', [expected]);
   }
   const judgmentRetentionDays = readDays(environment.JUDGMENT_RETENTION_DAYS);
   if (judgmentRetentionDays === 'malformed') {
     const problems = ['expected a whole number of days from 1 to 36500; leave it empty to keep judgments'];
-    return { ok: false, setting: 'JUDGMENT_RETENTION_DAYS', problems };
+    return malformed('JUDGMENT_RETENTION_DAYS', problems);
   }
   if (judgmentRetentionDays !== null && judgmentRetentionDays < (runRetentionDays ?? Number.POSITIVE_INFINITY)) {
     const runs = runRetentionDays === null ? 'which is not set, so runs are kept' : `which is ${runRetentionDays}`;
     const problems = [
       `expected at least as many days as RUN_RETENTION_DAYS, ${runs}: a run would outlive its judgments`,
     ];
-    return { ok: false, setting: 'JUDGMENT_RETENTION_DAYS', problems };
+    return malformed('JUDGMENT_RETENTION_DAYS', problems);
   }
   const desks = readCount(environment.DESKS, DEFAULT_DESKS, MAX_DESKS);
   if (desks === 'malformed') {
-    return { ok: false, setting: 'DESKS', problems: [`expected a whole number from 1 to ${MAX_DESKS}`] };
+    return malformed('DESKS', [`expected a whole number from 1 to ${MAX_DESKS}`]);
   }
   const runShards = readCount(environment.RUN_SHARDS, 1, MAX_RUN_SHARDS);
   if (runShards === 'malformed') {
-    return { ok: false, setting: 'RUN_SHARDS', problems: [`expected a whole number from 1 to ${MAX_RUN_SHARDS}`] };
+    return malformed('RUN_SHARDS', [`expected a whole number from 1 to ${MAX_RUN_SHARDS}`]);
   }
   const judgmentsScope = environment.JUDGMENTS_SCOPE === '' ? 'shared' : (environment.JUDGMENTS_SCOPE ?? 'shared');
   if (judgmentsScope !== 'shared' && judgmentsScope !== 'project') {
-    return { ok: false, setting: 'JUDGMENTS_SCOPE', problems: ['expected "shared" or "project"'] };
+    return malformed('JUDGMENTS_SCOPE', ['expected "shared" or "project"']);
   }
   const requestLog = environment.REQUEST_LOG === '' ? 'all' : (environment.REQUEST_LOG ?? 'all');
   if (requestLog !== 'all' && requestLog !== 'failures') {
-    return { ok: false, setting: 'REQUEST_LOG', problems: ['expected "all" or "failures"'] };
+    return malformed('REQUEST_LOG', ['expected "all" or "failures"']);
   }
   const judge_calls_per_day = readBudget(environment.JUDGE_CALLS_PER_DAY);
   if (judge_calls_per_day === 'malformed') return badBudget('JUDGE_CALLS_PER_DAY');
   const judge_tokens_per_day = readBudget(environment.JUDGE_TOKENS_PER_DAY);
   if (judge_tokens_per_day === 'malformed') return badBudget('JUDGE_TOKENS_PER_DAY');
   const keys = readApiKeys(environment.API_KEYS);
-  if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.error };
+  if (!keys.ok) return malformed('API_KEYS', keys.error);
   const backends = readBackends(environment.BACKENDS, surroundingsOf(environment));
-  if (!backends.ok) return { ok: false, setting: 'BACKENDS', problems: backends.error };
+  if (!backends.ok) return malformed('BACKENDS', backends.error);
   return {
     ok: true,
-    settings: {
+    value: {
       judgmentsScope,
       requestLog,
       budgets: { judge_calls_per_day, judge_tokens_per_day },
@@ -227,12 +226,8 @@ function readBudget(text: string | undefined): number | null | 'malformed' {
   return /^[1-9]\d*$/.test(text) && Number(text) <= MAX_BUDGET ? Number(text) : 'malformed';
 }
 
-function badBudget(setting: string): SettingsResult {
-  return {
-    ok: false,
-    setting,
-    problems: [`expected a whole number from 1 to ${MAX_BUDGET}; leave it empty for no limit`],
-  };
+function badBudget(setting: string): Failure<MalformedSetting> {
+  return malformed(setting, [`expected a whole number from 1 to ${MAX_BUDGET}; leave it empty for no limit`]);
 }
 
 /** @param usual if the setting is absent. */
@@ -249,8 +244,12 @@ const MAX_RETENTION_DAYS = 36_500;
 /** A reply about a run waits for all of its shards. */
 const MAX_RUN_SHARDS = 64;
 
-function badSwitch(setting: string): SettingsResult {
-  return { ok: false, setting, problems: ['expected "true" or "false"'] };
+function malformed(setting: string, problems: readonly string[]): Failure<MalformedSetting> {
+  return { ok: false, error: { setting, problems } };
+}
+
+function badSwitch(setting: string): Failure<MalformedSetting> {
+  return malformed(setting, ['expected "true" or "false"']);
 }
 
 type ApiKeysResult = Result<readonly ApiKey[], readonly string[]>;
@@ -304,13 +303,13 @@ function textOrKind(value: unknown): string {
 
 /** Writes what is wrong with the settings, or may be, to the operator's log. */
 export function reportSettings(result: SettingsResult): void {
-  if (!result.ok) reportProblem(result);
-  for (const warning of result.ok ? configuredWarnings(result.settings) : []) {
+  if (!result.ok) reportProblem(result.error);
+  for (const warning of result.ok ? configuredWarnings(result.value) : []) {
     logEvent('warn', { event: 'config_warning', ...warning });
   }
 }
 
 /** Writes a problem to the operator's log. */
-export function reportProblem({ setting, problems }: Extract<SettingsResult, { ok: false }>): void {
+export function reportProblem({ setting, problems }: MalformedSetting): void {
   logEvent('error', { event: 'config_invalid', setting, problems });
 }

@@ -21,7 +21,7 @@ import type { CallClass } from '../src/judgments/desk.ts';
 import type { ReasonStore } from '../src/judgments/reasons.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
 import { createRecentlyUsed } from '../src/recently-used.ts';
-import type { Result } from '../src/result.ts';
+import type { Failure, Result } from '../src/result.ts';
 import { createDeskClient, type DeskClient } from './desk/desk-client.ts';
 import { type DeskLayout, layoutOf } from './desk/desk-layout.ts';
 import { createSettingsReader, type Environment, reportSettings, type Settings } from './environment.ts';
@@ -105,7 +105,7 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
 
   const settingsOf: PlatformFactory['settingsOf'] = (environment) => {
     const read = readSettings(environment);
-    return read.ok ? { ok: true, value: read.settings } : malformed(read.setting);
+    return read.ok ? read : malformed(read.error.setting);
   };
 
   const createStores: PlatformFactory['createStores'] = (environment, settings, use) => {
@@ -130,7 +130,7 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     const settings = settingsOf(environment);
     if (!settings.ok) return settings;
     const issuer = await issuerOf(environment);
-    if (!issuer.ok) return malformed(issuer.setting);
+    if (!issuer.ok) return malformed(issuer.error);
     const bindingOf = (name: string): unknown => Reflect.get(environment, name);
     const stores = createStores(environment, settings.value, use);
     const value: Platform = {
@@ -138,8 +138,8 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
       records: stores,
       readSources,
       settings: settings.value,
-      issuer,
-      signing: issuer.signing,
+      issuer: issuer.value,
+      signing: issuer.value.signing,
       class: callClass,
       makeRubrics: (wanted) => (makeRubrics ?? makeGroupRubrics)(wanted, value),
       backends: backendsOf(settings.value, environment),
@@ -167,7 +167,7 @@ export function layoutIn({ named, sandbox }: Backends, { desks }: Settings): Des
   return layoutOf(desks, sandbox === null ? named : [...named, sandbox]);
 }
 
-function malformed(setting: string): { readonly ok: false; readonly error: ConfigFailure } {
+function malformed(setting: string): Failure<ConfigFailure> {
   return { ok: false, error: { reason: 'config_invalid', setting } };
 }
 

@@ -3,8 +3,10 @@
  * and records signed with the keys in TRUSTED_ISSUERS are accepted, too. The settings are parsed once per isolate, and
  * again if they change.
  */
+
 import { createKnownIssuers, type IssuerKey, type KnownIssuers, type Signing } from '../../src/judgments/issuer.ts';
 import { readIssuer, readPublicKeys } from '../../src/judgments/issuer-keys.ts';
+import type { Result } from '../../src/result.ts';
 import type { Environment } from '../environment.ts';
 import { logEvent } from '../log-event.ts';
 
@@ -24,9 +26,8 @@ export type IssuerKeys = {
   readonly trusted: readonly IssuerKey[];
 };
 
-type IssuerResult =
-  | ({ readonly ok: true } & IssuerKeys)
-  | { readonly ok: false; readonly setting: IssuerSetting; readonly problem: string };
+/** The keys, or the setting that is malformed. */
+type IssuerResult = Result<IssuerKeys, IssuerSetting>;
 
 /**
  * The last settings and their parsed result. The cache holds the result, not a promise: requests of a Worker cannot
@@ -48,31 +49,33 @@ async function readSettings(current: string, previous: string, trusted: string):
   const issuer = current === '' ? null : await readIssuer(current);
   if (issuer?.ok === false) return refuse('ISSUER_KEY', issuer.error);
   const before = await keysOf(previous);
-  if (!before.ok) return refuse('ISSUER_KEYS_PREVIOUS', before.problem);
+  if (!before.ok) return refuse('ISSUER_KEYS_PREVIOUS', before.error);
   const others = await keysOf(trusted);
-  if (!others.ok) return refuse('TRUSTED_ISSUERS', others.problem);
+  if (!others.ok) return refuse('TRUSTED_ISSUERS', others.error);
   const own = issuer === null ? null : issuer.value;
-  const revoked = new Set([...before.revoked, ...others.revoked].map(({ key_id }) => key_id));
+  const revoked = new Set([...before.value.revoked, ...others.value.revoked].map(({ key_id }) => key_id));
   if (own !== null && revoked.has(own.key.key_id)) return refuse('ISSUER_KEY', 'the key is revoked: it may not sign');
   const counting = (keys: readonly IssuerKey[]) => keys.filter(({ key_id }) => !revoked.has(key_id));
-  const signed = counting(before.keys);
-  const taken = counting(others.keys);
+  const signed = counting(before.value.keys);
+  const taken = counting(others.value.keys);
   const known: KnownIssuers = createKnownIssuers([...(own === null ? [] : [own.key]), ...signed, ...taken]);
   return {
     ok: true,
-    signing: { issuer: own, known },
-    current: own?.key ?? null,
-    previous: signed,
-    revoked: before.revoked,
-    trusted: taken,
+    value: {
+      signing: { issuer: own, known },
+      current: own?.key ?? null,
+      previous: signed,
+      revoked: before.value.revoked,
+      trusted: taken,
+    },
   };
 }
 
 async function keysOf(text: string): ReturnType<typeof readPublicKeys> {
-  return text === '' ? { ok: true, keys: [], revoked: [] } : readPublicKeys(text);
+  return text === '' ? { ok: true, value: { keys: [], revoked: [] } } : readPublicKeys(text);
 }
 
 function refuse(setting: IssuerSetting, problem: string): IssuerResult {
   logEvent('error', { event: 'config_invalid', setting, problems: [problem] });
-  return { ok: false, setting, problem };
+  return { ok: false, error: setting };
 }

@@ -35,7 +35,6 @@ type JobOutcome =
     };
 
 const NO_SECRETS_KEY = {
-  ok: false,
   setting: 'WEBHOOK_SECRETS_KEY',
   problems: ['expected the key that encrypted the secret of an endpoint, too'],
 } as const;

@@ -26,14 +26,11 @@ const privateJwkSchema = publicJwkSchema.extend({ d: z.string().regex(ED25519_BY
 /** A leaked key stays listed as revoked, which distinguishes its signatures from those of unknown keys. */
 const publicKeysSchema = z.array(publicJwkSchema.extend({ revoked: z.boolean().optional() })).max(MAX_KEYS);
 
-type ReadPublicKeys =
-  | {
-      readonly ok: true;
-      readonly keys: readonly IssuerKey[];
-      /** Keys marked `"revoked": true`; they are not among `keys`. */
-      readonly revoked: readonly IssuerKey[];
-    }
-  | { readonly ok: false; readonly problem: string };
+type PublicKeys = {
+  readonly keys: readonly IssuerKey[];
+  /** Keys marked `"revoked": true`; they are not among `keys`. */
+  readonly revoked: readonly IssuerKey[];
+};
 
 /** Reads a private key. Problems quote no part of it. */
 export async function readIssuer(text: string): Promise<Result<Issuer, string>> {
@@ -47,14 +44,14 @@ export async function readIssuer(text: string): Promise<Result<Issuer, string>> 
 }
 
 /** Reads a JSON list of public JWKs, some marked `"revoked": true`. Further members, such as `kid`, are ignored. */
-export async function readPublicKeys(text: string): Promise<ReadPublicKeys> {
+export async function readPublicKeys(text: string): Promise<Result<PublicKeys, string>> {
   const value = parsedJson(text);
   const parsed = publicKeysSchema.safeParse(value);
   if (!parsed.success) {
-    return { ok: false, problem: `expected a JSON list of at most ${MAX_KEYS} Ed25519 public keys (kty, crv, x)` };
+    return { ok: false, error: `expected a JSON list of at most ${MAX_KEYS} Ed25519 public keys (kty, crv, x)` };
   }
   const listed = (wanted: boolean) => parsed.data.filter(({ revoked = false }) => revoked === wanted).map(issuerKeyOf);
-  return { ok: true, keys: listed(false), revoked: listed(true) };
+  return { ok: true, value: { keys: listed(false), revoked: listed(true) } };
 }
 
 type KeyPair = { readonly publicKey: PublicKey; readonly privateKey: CryptoKey };

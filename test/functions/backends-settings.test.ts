@@ -39,8 +39,8 @@ async function readiness(backends: unknown, status: 200 | 503, extra: Extra = {}
 function problemsOf(backends: unknown, extra: Extra = {}): readonly string[] {
   const read = readSettings(environmentWith(backends, extra));
   if (read.ok) return [];
-  expect(read.setting).toBe('BACKENDS');
-  return read.problems;
+  expect(read.error.setting).toBe('BACKENDS');
+  return read.error.problems;
 }
 
 const GPU = {
@@ -299,8 +299,8 @@ describe('a base URL', () => {
 function backendsOf(backends: unknown, extra: Extra = {}) {
   const environment = environmentWith(backends, extra);
   const read = readSettings(environment);
-  if (!read.ok) throw new Error(read.problems.join('; '));
-  return { backends: configuredBackends(read.settings, environment), settings: read.settings, environment };
+  if (!read.ok) throw new Error(read.error.problems.join('; '));
+  return { backends: configuredBackends(read.value, environment), settings: read.value, environment };
 }
 
 describe('the judges', () => {
@@ -540,8 +540,8 @@ describe('the sandbox', () => {
 test('a call may take timeout_s of its backend; with several routes twice the longest, so that each has its own', () => {
   const timeout = (backends: readonly object[], rest: object = {}): number | undefined => {
     const read = readSettings(environmentWith({ backends, default_judge: null, ...rest }));
-    if (!read.ok) throw new Error(read.problems.join('; '));
-    return configuredBackends(read.settings, {}).named[0]?.timeout_ms;
+    if (!read.ok) throw new Error(read.error.problems.join('; '));
+    return configuredBackends(read.value, {}).named[0]?.timeout_ms;
   };
   expect(timeout([GPU])).toBe(300_000);
   expect(timeout([{ ...GPU, timeout_s: 840, first_byte_s: 60 }])).toBe(840_000);

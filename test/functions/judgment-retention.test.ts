@@ -117,7 +117,7 @@ it('is at least the retention of runs, which would outlive their judgments', () 
     [{ JUDGMENT_RETENTION_DAYS: '0', RUN_RETENTION_DAYS: '1' }, 'a whole number of days from 1 to 36500'],
   ] as const) {
     const result = read(settings);
-    expect(result).toMatchObject({ ok: false, setting: 'JUDGMENT_RETENTION_DAYS' });
+    expect(result).toMatchObject({ ok: false, error: { setting: 'JUDGMENT_RETENTION_DAYS' } });
     expect(JSON.stringify(result)).toContain(problem);
   }
   for (const settings of [{}, { JUDGMENT_RETENTION_DAYS: '30', RUN_RETENTION_DAYS: '30' }]) {

@@ -218,8 +218,8 @@ describe('receipts', () => {
   async function known() {
     const listed = (await keys()).flatMap(({ public_key }) => (public_key === null ? [] : [public_key]));
     const read = await readPublicKeys(JSON.stringify(listed));
-    if (!read.ok) throw new Error(read.problem);
-    return createKnownIssuers(read.keys);
+    if (!read.ok) throw new Error(read.error);
+    return createKnownIssuers(read.value.keys);
   }
 
   function receiptOf({ receipt }: Pick<RefinerScore, 'receipt'>): Receipt {
@@ -313,7 +313,7 @@ describe('GET /v1/keys', () => {
     expect(listed).toMatchObject([{ status: 'current', public_key: own.public }]);
     expect(JSON.stringify(listed)).not.toContain('"d"');
     const read = await readPublicKeys(JSON.stringify(listed.map(({ public_key }) => public_key)));
-    expect(read).toMatchObject({ ok: true, keys: [{ key_id: listed[0]?.key_id }] });
+    expect(read).toMatchObject({ ok: true, value: { keys: [{ key_id: listed[0]?.key_id }] } });
   });
 
   it('refuses everything that signs or checks while a key is malformed', async () => {

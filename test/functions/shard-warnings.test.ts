@@ -30,15 +30,15 @@ function settingsWith(slots: number, shards?: string) {
   const BACKENDS = JSON.stringify({ backends: [{ ...backend, slots }], default_judge: 'gpu' });
   const environment: Environment = { ...env, BACKENDS, ...(shards === undefined ? {} : { RUN_SHARDS: shards }) };
   const read = readSettings(environment);
-  if (!read.ok) throw new Error(read.problems.join());
+  if (!read.ok) throw new Error(read.error.problems.join());
   return read;
 }
 
 it('by the slots of its judges, as the plan of the capacity command has them', () => {
   // 15,000 slots carry 1,000 rollouts/s of two calls of 6 s, with 80 % of the slots busy.
-  expect(configuredWarnings(settingsWith(15_000).settings)).toEqual([]);
-  expect(configuredWarnings(settingsWith(60_000, '4').settings)).toEqual([]);
-  const [warning, ...others] = configuredWarnings(settingsWith(60_000, '3').settings);
+  expect(configuredWarnings(settingsWith(15_000).value)).toEqual([]);
+  expect(configuredWarnings(settingsWith(60_000, '4').value)).toEqual([]);
+  const [warning, ...others] = configuredWarnings(settingsWith(60_000, '3').value);
   expect(others).toEqual([]);
   expect(warning?.setting).toBe('RUN_SHARDS');
   expect(warning?.message).toContain('60000 slots carry about 4000 rollouts/s');

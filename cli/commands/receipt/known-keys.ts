@@ -45,14 +45,15 @@ async function checked(value: unknown, source: string): Promise<KnownKeys> {
   if (read === null || !read.ok) {
     throw new UsageError(`${source}: expected the reply of GET /v1/keys, or a JSON list of Ed25519 public keys (JWK)`);
   }
-  if (!reply.success) return { ...read, statuses: new Map(), revoked: idsOf(read.revoked) };
-  for (const [n, { key_id }] of read.keys.entries()) {
+  const { keys, revoked } = read.value;
+  if (!reply.success) return { keys, statuses: new Map(), revoked: idsOf(revoked) };
+  for (const [n, { key_id }] of keys.entries()) {
     if (listed[n]?.key_id !== key_id) {
       throw new UsageError(`${source}: key ${n + 1} does not have the listed id`);
     }
   }
   return {
-    keys: read.keys,
+    keys,
     statuses: new Map(listed.map(({ key_id, status }) => [key_id, status])),
     revoked: idsOf(reply.data.keys.filter(({ status }) => status === 'revoked')),
   };

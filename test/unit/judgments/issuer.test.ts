@@ -65,8 +65,8 @@ describe('signatures', () => {
     const [judgment, again] = [await signedSample(), await signedSample()];
     expect(judgment).toEqual(again);
     const read = await readPublicKeys(JSON.stringify([PUBLIC]));
-    if (!read.ok) throw new Error(read.problem);
-    const known = createKnownIssuers(read.keys);
+    if (!read.ok) throw new Error(read.error);
+    const known = createKnownIssuers(read.value.keys);
     expect(await known.check(judgment)).toBe('valid');
     expect(await known.check({ ...judgment, issuer: null })).toBe('unsigned');
     expect(await createKnownIssuers([]).check(judgment)).toBe('unknown_key');
@@ -80,10 +80,10 @@ describe('signatures', () => {
         { ...other, revoked: false },
       ]),
     );
-    if (!read.ok) throw new Error(read.problem);
-    expect(read.revoked).toMatchObject([{ public_key: PUBLIC }]);
-    expect(read.keys).toMatchObject([{ public_key: other }]);
-    expect(await createKnownIssuers(read.keys).check(await signedSample())).toBe('unknown_key');
+    if (!read.ok) throw new Error(read.error);
+    expect(read.value.revoked).toMatchObject([{ public_key: PUBLIC }]);
+    expect(read.value.keys).toMatchObject([{ public_key: other }]);
+    expect(await createKnownIssuers(read.value.keys).check(await signedSample())).toBe('unknown_key');
     expect((await readPublicKeys(JSON.stringify([{ ...PUBLIC, revoked: 'yes' }]))).ok).toBe(false);
   });
 
