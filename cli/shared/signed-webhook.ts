@@ -37,7 +37,7 @@ export function readReceiver(text: string, env: Shell['env']): Receiver {
   const read = readEndpointUrl(text, env[LOOPBACK_VARIABLE] === 'true');
   if (!read.ok) {
     throw new UsageError(
-      `--webhook: ${read.problem}, got "${text}"`,
+      `--webhook: ${read.error}, got "${text}"`,
       `For a receiver at http://127.0.0.1: export ${LOOPBACK_VARIABLE}=true`,
     );
   }
@@ -48,7 +48,8 @@ export function readReceiver(text: string, env: Shell['env']): Receiver {
       `To make one: export ${SECRET_VARIABLE}=whsec_$(openssl rand -base64 32)`,
     );
   }
-  return { url: new URL(read.url), isLoopback: read.isLoopback, secret: Buffer.from(secret, 'base64') };
+  const { url, isLoopback } = read.value;
+  return { url: new URL(url), isLoopback, secret: Buffer.from(secret, 'base64') };
 }
 
 /** Waits before the second and the third attempt. */

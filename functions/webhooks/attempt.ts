@@ -60,7 +60,7 @@ async function resultOf(outgoing: Outgoing, timestamp: number, timeoutMs: number
   // The rules for URLs may have changed since the registration.
   const read = readEndpointUrl(outgoing.url, allowLoopback);
   if (!read.ok) return failed('url_refused');
-  const network = read.isLoopback ? GLOBAL_NETWORK : publicNetwork;
+  const network = read.value.isLoopback ? GLOBAL_NETWORK : publicNetwork;
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'citeward-webhooks/1',
@@ -71,7 +71,13 @@ async function resultOf(outgoing: Outgoing, timestamp: number, timeoutMs: number
   };
   let status: number | null = null;
   const done = await withDeadline(timeoutMs, async (signal) => {
-    const response = await answerTo(network, read.url, { method: 'POST', redirect: 'manual', headers, body, signal });
+    const response = await answerTo(network, read.value.url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers,
+      body,
+      signal,
+    });
     if (response === null) return failed('unreachable');
     status = response.status;
     const reason = response.ok ? await discardReply(response) : reasonOfStatus(status);

@@ -26,6 +26,7 @@ import {
   type PlainMessage,
   type ReceiveMessage,
   type ReceiveReply,
+  type Refused,
   type RegisterMessage,
   type RegisterReply,
   type RotateMessage,
@@ -216,10 +217,7 @@ export class Deliveries extends DurableObject<Environment> {
     await this.#setAlarm();
   }
 
-  #answer<A extends Answer<unknown>>(
-    { v }: PlainMessage,
-    work: () => A | { ok: false; refusal: EndpointRefusal },
-  ): A | { ok: false; refusal: EndpointRefusal } {
+  #answer<A extends Answer<unknown>>({ v }: PlainMessage, work: () => A | Refused): A | Refused {
     if (v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
     return this.#endpoint.target === null ? refused('endpoint_unknown') : work();
   }
@@ -260,6 +258,6 @@ function done<T>(value: T): { readonly ok: true; readonly value: T } {
   return { ok: true, value };
 }
 
-function refused(refusal: EndpointRefusal): { readonly ok: false; readonly refusal: EndpointRefusal } {
+function refused(refusal: EndpointRefusal): Refused {
   return { ok: false, refusal };
 }

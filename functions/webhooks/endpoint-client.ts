@@ -9,13 +9,11 @@ import type { Environment } from '../environment.ts';
 import { rpcFailure } from '../rpc.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/stored.ts';
-import { type Answer, type EndpointRefusal, WEBHOOK_MESSAGE_VERSION } from './endpoint-messages.ts';
+import { type Answer, type Refused, WEBHOOK_MESSAGE_VERSION } from './endpoint-messages.ts';
 
 export type EndpointObject = ReturnType<Environment['DELIVERIES']['getByName']>;
 
-export type Asked<T> =
-  | Extract<Answer<T>, { ok: true }>
-  | { readonly ok: false; readonly refusal: EndpointRefusal | 'unavailable' };
+export type Asked<T> = Answer<T> | Refused<'unavailable'>;
 
 /** Timeout of a call, in milliseconds: longer than `sendTest`, which waits for the receiver. */
 const ANSWER_MS = 25_000;

@@ -50,9 +50,10 @@ export type EndpointRefusal =
   | 'secret_unreadable'
   | 'version_skew';
 
-export type Answer<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly refusal: EndpointRefusal };
+/** The refusal of a message, of an object or of its client. */
+export type Refused<R = EndpointRefusal> = { readonly ok: false; readonly refusal: R };
+
+export type Answer<T> = { readonly ok: true; readonly value: T } | Refused;
 
 /**
  * Secrets to verify a signature with. An unregistered endpoint returns a random secret, so that the check costs the

@@ -6,7 +6,9 @@
  * the body: the package hashes in JavaScript, needs the body as text, and accepts `12abc` as a timestamp. Tests compare
  * both.
  */
+
 import { MAX_WEBHOOK_ID_CHARS, MAX_WEBHOOK_SIGNATURES, WEBHOOK_TOLERANCE_S } from '../../src/limits.ts';
+import type { Result } from '../../src/result.ts';
 
 const SIGNATURE_PROBLEMS = [
   'signature_missing',
@@ -26,10 +28,6 @@ export type PresentedSignature = {
   readonly signatures: readonly Uint8Array[];
 };
 
-type ReadSignature =
-  | { readonly ok: true; readonly presented: PresentedSignature }
-  | { readonly ok: false; readonly problem: SignatureProblem };
-
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const SECRET_BYTES = 32;
@@ -45,25 +43,25 @@ const TIMESTAMP = /^\d{1,12}$/;
  * Reads the three headers, with the names of Standard Webhooks or of Svix's libraries (`svix-id`), and checks everything
  * that needs no secret. @param now_s seconds since 1970.
  */
-export function readSignature(headers: Headers, now_s: number): ReadSignature {
+export function readSignature(headers: Headers, now_s: number): Result<PresentedSignature, SignatureProblem> {
   const prefix = headers.has('webhook-id') ? 'webhook' : 'svix';
   const id = headers.get(`${prefix}-id`);
   const timestamp = headers.get(`${prefix}-timestamp`);
   const signature = headers.get(`${prefix}-signature`);
-  if (!id || !timestamp || !signature) return { ok: false, problem: 'signature_missing' };
+  if (!id || !timestamp || !signature) return { ok: false, error: 'signature_missing' };
   if (id.length > MAX_WEBHOOK_ID_CHARS || !ID.test(id) || !TIMESTAMP.test(timestamp)) {
-    return { ok: false, problem: 'signature_malformed' };
+    return { ok: false, error: 'signature_malformed' };
   }
   const seconds = Number(timestamp);
-  if (now_s - seconds > WEBHOOK_TOLERANCE_S) return { ok: false, problem: 'timestamp_stale' };
-  if (seconds - now_s > WEBHOOK_TOLERANCE_S) return { ok: false, problem: 'timestamp_future' };
+  if (now_s - seconds > WEBHOOK_TOLERANCE_S) return { ok: false, error: 'timestamp_stale' };
+  if (seconds - now_s > WEBHOOK_TOLERANCE_S) return { ok: false, error: 'timestamp_future' };
   const signatures = signature
     .split(' ', MAX_WEBHOOK_SIGNATURES)
     .flatMap((entry) => (entry.startsWith(VERSION) ? [entry.slice(VERSION.length)] : []))
     .flatMap((text) => (SIGNATURE.test(text) ? [bytesOfBase64(text)] : []));
   // No secret can match: refused here, before the body is read and the endpoint is looked up.
-  if (signatures.length === 0) return { ok: false, problem: 'signature_wrong' };
-  return { ok: true, presented: { id, timestamp: seconds, signatures } };
+  if (signatures.length === 0) return { ok: false, error: 'signature_wrong' };
+  return { ok: true, value: { id, timestamp: seconds, signatures } };
 }
 
 /**

@@ -5,7 +5,9 @@
  * because the parser turns every spelling of an IPv4 address (decimal, octal, hexadecimal, full-width, percent-encoded)
  * into the dotted form.
  */
+
 import { MAX_WEBHOOK_URL_CHARS } from '../limits.ts';
+import type { Failure, Result } from '../result.ts';
 
 /** The parser returns an empty text for the default port. */
 const PORTS: ReadonlySet<string> = new Set(['', '8443']);
@@ -29,17 +31,14 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   'arpa',
 ]);
 
-type EndpointUrl =
-  /** `isLoopback` = on this machine: the only address that need not be public. */
-  | { readonly ok: true; readonly url: string; readonly isLoopback: boolean }
-  /** Describes what is wrong with the URL, without quoting it. */
-  | { readonly ok: false; readonly problem: string };
+/** `isLoopback` = on this machine: the only address that need not be public. */
+type EndpointUrl = { readonly url: string; readonly isLoopback: boolean };
 
 /**
- * Reads and checks the URL of a receiver.
+ * Reads and checks the URL of a receiver. An error describes what is wrong with the URL, without quoting it.
  * @param allowLoopback also accepts `http://127.0.0.1` on any port, for tests and local development.
  */
-export function readEndpointUrl(text: string, allowLoopback: boolean): EndpointUrl {
+export function readEndpointUrl(text: string, allowLoopback: boolean): Result<EndpointUrl, string> {
   if (text.length > MAX_WEBHOOK_URL_CHARS) return refused(`expected at most ${MAX_WEBHOOK_URL_CHARS} characters`);
   // The parser would drop or repair these characters; the registered URL must be the one that was sent.
   if (/[\s\\]/.test(text) || !URL.canParse(text)) return refused('expected an absolute URL');
@@ -48,11 +47,11 @@ export function readEndpointUrl(text: string, allowLoopback: boolean): EndpointU
   if (text.includes('#')) return refused('expected no fragment');
   const isLoopback = allowLoopback && url.protocol === 'http:' && url.hostname === '127.0.0.1';
   const problem = isLoopback ? null : publicProblem(url);
-  return problem === null ? { ok: true, url: url.href, isLoopback } : refused(problem);
+  return problem === null ? { ok: true, value: { url: url.href, isLoopback } } : refused(problem);
 }
 
-function refused(problem: string): EndpointUrl {
-  return { ok: false, problem };
+function refused(problem: string): Failure<string> {
+  return { ok: false, error: problem };
 }
 
 function publicProblem(url: URL): string | null {

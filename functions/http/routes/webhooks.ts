@@ -118,8 +118,8 @@ export const webhookHandlers = {
 /** @throws RequestError if the URL is not allowed as a receiver. */
 function receiverUrl(c: Context, text: string): string {
   const read = readEndpointUrl(text, c.get('settings').allowWebhookLoopback);
-  if (read.ok) return read.url;
-  throw invalidInput(['url'], read.problem);
+  if (read.ok) return read.value.url;
+  throw invalidInput(['url'], read.error);
 }
 
 function detailOf({ event, ...delivery }: DeliveryDescription): Readonly<Record<string, unknown>> {
@@ -164,10 +164,10 @@ function failureOf(refusal: EndpointRefusal | 'unavailable'): RequestFailure {
 /** Takes a signed request, to score it later. */
 async function receive(c: Context): Promise<Response> {
   const read = readSignature(c.req.raw.headers, Math.floor(Date.now() / 1000));
-  if (!read.ok) throw new RequestError({ reason: read.problem });
+  if (!read.ok) throw new RequestError({ reason: read.error });
   const endpoint = pathParameter(c, 'endpoint');
   const { project, secrets } = await signerOf(c, endpoint);
-  const body = await signedBody(c, read.presented, secrets);
+  const body = await signedBody(c, read.value, secrets);
   const caller = {
     name: endpoint,
     id: endpoint,
@@ -183,7 +183,7 @@ async function receive(c: Context): Promise<Response> {
   // An invalid request is refused at once and does not consume its webhook-id.
   parseBody(body, scoreRequestSchema);
   const digest = await sha256(body);
-  const request = { v, webhook_id: read.presented.id, digest, body, trace: currentTraceparent() };
+  const request = { v, webhook_id: read.value.id, digest, body, trace: currentTraceparent() };
   const object = endpointObject(c.env, { project, id: endpoint });
   const job = granted(await askObject(object, async () => await object.receive(request)));
   return c.json(job, job.status === 'pending' ? 202 : 200);

@@ -34,8 +34,8 @@ async function check(
   secrets: readonly Uint8Array[] = [secret],
 ): Promise<string> {
   const read = readSignature(headers(changes), NOW_S);
-  if (!read.ok) return read.problem;
-  return (await verifySignature(read.presented, bytes(body), secrets)) ? 'right' : 'wrong';
+  if (!read.ok) return read.error;
+  return (await verifySignature(read.value, bytes(body), secrets)) ? 'right' : 'wrong';
 }
 
 describe('verifying', () => {

@@ -12,7 +12,9 @@ describe('a receiver', () => {
     ['https://bücher.example.com/', 'https://xn--bcher-kva.example.com/'],
     ['https://127.0.0.1.example.com/', 'https://127.0.0.1.example.com/'],
     ['https://1.2.3.4.example/', 'https://1.2.3.4.example/'],
-  ])('may be %s', (text, url) => expect(readEndpointUrl(text, false)).toEqual({ ok: true, url, isLoopback: false }));
+  ])('may be %s', (text, url) =>
+    expect(readEndpointUrl(text, false)).toEqual({ ok: true, value: { url, isLoopback: false } }),
+  );
 
   it.each([
     // Not https, or no URL.
@@ -94,7 +96,7 @@ describe('a receiver', () => {
     const read = readEndpointUrl(text, false);
     expect(read.ok).toBe(false);
     // Problems say what was expected, and repeat nothing.
-    if (!read.ok) expect(read.problem).toMatch(/^expected /);
+    if (!read.ok) expect(read.error).toMatch(/^expected /);
   });
 });
 
@@ -102,8 +104,7 @@ describe('with loopback allowed', () => {
   it('a receiver may also be 127.0.0.1 over http', () => {
     expect(readEndpointUrl('http://127.0.0.1:8080/hook', true)).toEqual({
       ok: true,
-      url: 'http://127.0.0.1:8080/hook',
-      isLoopback: true,
+      value: { url: 'http://127.0.0.1:8080/hook', isLoopback: true },
     });
     expect(readEndpointUrl('https://hooks.example.com/', true).ok).toBe(true);
   });
