@@ -5,6 +5,7 @@
  */
 
 import { MAX_FORM_IGNORED_BYTES, MAX_FORM_PARTS, MAX_PART_HEADER_BYTES } from '../../src/limits.ts';
+import type { Result } from '../../src/result.ts';
 import type { MultipartDefect } from '../../src/wire/request-reasons.ts';
 
 /** The body is not a valid form, and the parser cannot continue. */
@@ -179,8 +180,8 @@ export class MultipartParser {
     while (this.#head[padding] === SPACE || this.#head[padding] === TAB) padding++;
     if (this.#head[padding] !== CR || this.#head[padding + 1] !== LF) throw new MultipartError('delimiter');
     const head = readPartHead(this.#head.subarray(padding + 2, this.#headBytes - 2));
-    if (!head.ok) throw new MultipartError(head.defect);
-    this.#events.push({ kind: 'part', head: head.head });
+    if (!head.ok) throw new MultipartError(head.error);
+    this.#events.push({ kind: 'part', head: head.value });
     this.#state = 'content';
   }
 }
@@ -190,10 +191,6 @@ export type PartHead = {
   /** As sent, possibly with a path; `null` = a plain field. */
   readonly filename: string | null;
 };
-
-type PartHeadResult =
-  | { readonly ok: true; readonly head: PartHead }
-  | { readonly ok: false; readonly defect: 'header' | 'name_missing' | 'encoding' };
 
 /** Value and parameter names in lower case. */
 type Parameters = { readonly value: string; readonly parameters: ReadonlyMap<string, string> };
@@ -205,22 +202,22 @@ const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
  * Parses the header of a part: `form-data; name="file"; filename="a.jsonl"`. Names are UTF-8 with the three escapes of
  * browsers and fetch (%22, %0D, %0A); a file name in RFC 5987 form (`filename*=UTF-8''…`) takes precedence.
  */
-function readPartHead(bytes: Uint8Array): PartHeadResult {
+function readPartHead(bytes: Uint8Array): Result<PartHead, 'header' | 'name_missing' | 'encoding'> {
   const fields = readFields(bytes);
-  if (fields === null) return { ok: false, defect: 'header' };
+  if (fields === null) return { ok: false, error: 'header' };
   const encoding = fields.get('content-transfer-encoding') ?? 'binary';
-  if (!PLAIN_ENCODINGS.has(encoding.toLowerCase())) return { ok: false, defect: 'encoding' };
+  if (!PLAIN_ENCODINGS.has(encoding.toLowerCase())) return { ok: false, error: 'encoding' };
   const disposition = fields.get('content-disposition');
-  if (disposition === undefined) return { ok: false, defect: 'name_missing' };
+  if (disposition === undefined) return { ok: false, error: 'name_missing' };
   const read = readParameters(disposition);
-  if (read === null || read.value !== 'form-data') return { ok: false, defect: 'header' };
+  if (read === null || read.value !== 'form-data') return { ok: false, error: 'header' };
   const name = read.parameters.get('name') ?? '';
-  if (name === '') return { ok: false, defect: 'name_missing' };
+  if (name === '') return { ok: false, error: 'name_missing' };
   const extended = read.parameters.get('filename*');
   const plain = read.parameters.get('filename');
   const filename = extended === undefined ? unescapeName(plain ?? null) : decodeExtended(extended);
-  if (extended !== undefined && filename === null) return { ok: false, defect: 'header' };
-  return { ok: true, head: { name: unescapeName(name), filename } };
+  if (extended !== undefined && filename === null) return { ok: false, error: 'header' };
+  return { ok: true, value: { name: unescapeName(name), filename } };
 }
 
 /** Fields by lower-case name, folded lines joined; `null` = malformed, or a field occurs twice. */

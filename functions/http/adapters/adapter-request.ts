@@ -61,17 +61,18 @@ export type LabelledSample = {
 /** Builds the rollout of a labelled row. @throws RequestError if the label is invalid. */
 export function labelledSample({ label, output, question, family, run, known }: LabelledSample): Sample {
   const read = readLabel(label.value, family, label.path);
-  if (!read.ok) throw new RequestError({ reason: 'input_invalid', problems: read.problems });
+  if (!read.ok) throw new RequestError({ reason: 'input_invalid', problems: read.error });
+  const { label: fields, path } = read.value;
   const place: Sample['place'] = ([first, ...rest]) =>
     first === 'response' || first === 'messages' || first === 'cited_answer'
       ? [...output.path, ...rest]
-      : [...read.path, ...(first === undefined ? [] : [first]), ...rest];
-  const rollout = labelledRollout(read.label, output.value, question);
+      : [...path, ...(first === undefined ? [] : [first]), ...rest];
+  const rollout = labelledRollout(fields, output.value, question);
   if (rollout.ok) {
-    const wanted = wantedPlace(run, read.label.run, known);
-    return { rollout: rollout.value, wanted, reported: reportedOutcome(read.label), place };
+    const wanted = wantedPlace(run, fields.run, known);
+    return { rollout: rollout.value, wanted, reported: reportedOutcome(fields), place };
   }
-  const problems = rollout.error.map(({ path, message }) => ({ path: place(path), message }));
+  const problems = rollout.error.map(({ path: at, message }) => ({ path: place(at), message }));
   throw new RequestError({ reason: 'input_invalid', problems });
 }
 

@@ -154,9 +154,8 @@ type Label = z.infer<typeof labelSchema>;
  */
 export const LABEL_FIELD_NAMES: readonly string[] = Object.keys(labelFields).filter((name) => name !== 'trajectory');
 
-type LabelReading =
-  | { readonly ok: true; readonly label: Label; readonly path: InputProblem['path'] }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+/** A label and its path in the request, for problems. */
+type PlacedLabel = { readonly label: Label; readonly path: InputProblem['path'] };
 
 /**
  * Reads the label of a row: an object, its JSON text, a list with one of either, or nothing. For families with a
@@ -164,24 +163,28 @@ type LabelReading =
  *
  * @param path path of the label in the request, for problems.
  */
-export function readLabel(value: unknown, family: FamilyName, path: InputProblem['path']): LabelReading {
+export function readLabel(
+  value: unknown,
+  family: FamilyName,
+  path: InputProblem['path'],
+): Result<PlacedLabel, readonly InputProblem[]> {
   if (Array.isArray(value)) {
     const [only] = value;
     if (value.length === 1 && !Array.isArray(only)) return readLabel(only, family, [...path, 0]);
-    return { ok: false, problems: [{ path, message: 'expected an object, or a list with one' }] };
+    return { ok: false, error: [{ path, message: 'expected an object, or a list with one' }] };
   }
   // Trainers send one of these if the data set has no label.
-  if (value === undefined || value === null || value === '') return { ok: true, label: {}, path };
+  if (value === undefined || value === null || value === '') return { ok: true, value: { label: {}, path } };
   const fields = typeof value === 'string' ? objectOf(value) : value;
   if (fields === null) {
     if (typeof value === 'string' && familyOf({ family }).hasReference) {
       return readLabel({ reference: value }, family, path);
     }
-    return { ok: false, problems: [{ path, message: 'expected an object, or the JSON text of one' }] };
+    return { ok: false, error: [{ path, message: 'expected an object, or the JSON text of one' }] };
   }
   const parsed = labelSchema.safeParse(fields);
-  if (parsed.success) return { ok: true, label: parsed.data, path };
-  return { ok: false, problems: problemsOfIssues(parsed.error.issues, fields, path) };
+  if (parsed.success) return { ok: true, value: { label: parsed.data, path } };
+  return { ok: false, error: problemsOfIssues(parsed.error.issues, fields, path) };
 }
 
 /** Parses a JSON object; `null` for any other text. */
