@@ -56,7 +56,7 @@ export function failureOf(answer: Answer): ClientFailure {
   return { kind: 'unexpected_reply', status, detail: named };
 }
 
-function unexpected(status: number, detail: string): { ok: false; failure: ClientFailure } {
+function unexpected(status: number, detail: string): Failed<ClientFailure> {
   return { ok: false, failure: { kind: 'unexpected_reply', status, detail } };
 }
 

@@ -5,6 +5,7 @@
 
 import * as z from 'zod';
 import { parsedJson } from '../../../src/json.ts';
+import type { Result } from '../../../src/result.ts';
 import { backendFault, type SharedFault } from '../calls/failures.ts';
 import { errorOf, faultOfError } from './error-reply.ts';
 
@@ -94,14 +95,12 @@ export type CompletionChunk = Pick<WrittenChunk, 'model' | 'usage'> & {
   readonly choices: NonNullable<WrittenChunk['choices']>;
 };
 
-export type ChunkResult =
-  | { readonly ok: true; readonly chunk: CompletionChunk }
-  | { readonly ok: false; readonly fault: SharedFault };
+export type ChunkResult = Result<CompletionChunk, SharedFault>;
 
 /** Reads one parsed chunk or whole reply. */
 export function readChunk(value: unknown): ChunkResult {
   const error = errorOf(value);
-  if (error !== null) return { ok: false, fault: faultOfError(error) };
+  if (error !== null) return { ok: false, error: faultOfError(error) };
   const read = chunkSchema.safeParse(value);
   if (read.success && (read.data.choices || isPartial(read.data))) {
     const choices = read.data.choices ?? [];
@@ -109,9 +108,9 @@ export function readChunk(value: unknown): ChunkResult {
     const failed = choices
       .map((choice) => (isBlank(choice.error) ? null : errorOf(choice)))
       .find((one) => one !== null);
-    return failed ? { ok: false, fault: faultOfError(failed) } : { ok: true, chunk: { ...read.data, choices } };
+    return failed ? { ok: false, error: faultOfError(failed) } : { ok: true, value: { ...read.data, choices } };
   }
-  return { ok: false, fault: backendFault('not_an_api', 'the backend sent JSON that is no chat completion') };
+  return { ok: false, error: backendFault('not_an_api', 'the backend sent JSON that is no chat completion') };
 }
 
 function isBlank(error: unknown): boolean {
@@ -129,7 +128,7 @@ function isPartial({ object, usage }: WrittenChunk): boolean {
  */
 export function readChunkText(text: string): ChunkResult {
   const value = parsedJson(text);
-  return value === undefined ? { ok: false, fault: interruptedReply() } : readChunk(value);
+  return value === undefined ? { ok: false, error: interruptedReply() } : readChunk(value);
 }
 
 /** The model that a chunk names; `null` = none. Azure's chunks of its content filter name "" and have no text. */

@@ -58,7 +58,7 @@ export class ChatCompletionReader {
 
   /** Takes a chunk that `readChunk` or `readChunkText` has parsed. Returns its failure, or `null`. */
   take(read: ChunkResult): JudgeFailure | null {
-    return read.ok ? this.#take(read.chunk) : judgeFailureOf(read.fault);
+    return read.ok ? this.#take(read.value) : judgeFailureOf(read.error);
   }
 
   #take(chunk: CompletionChunk): JudgeFailure | null {

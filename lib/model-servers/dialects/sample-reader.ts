@@ -82,9 +82,9 @@ export class SampleReader {
 
   /** Reads one chunk or whole reply. Returns its events up to the first fault. */
   take(read: ChunkResult): Taken {
-    if (!read.ok) return { events: [], fault: read.fault };
+    if (!read.ok) return { events: [], fault: read.error };
     const events: GenerationEvent[] = [];
-    return { events, fault: this.#takeChunk(read.chunk, events) };
+    return { events, fault: this.#takeChunk(read.value, events) };
   }
 
   /** Checks a reply that the server has ended. Returns the fault of an incomplete one, or `null`. */

@@ -63,7 +63,7 @@ export class RunStreamReader {
     const value = parsedJson(data);
     if (value === undefined) return openAiItem(data);
     const own = ownChunkOf(value);
-    return { read: own === null ? readChunk(value) : this.#chunkOf(own), last: false };
+    return { read: own === null ? readChunk(value) : { ok: true, value: this.#chunkOf(own) }, last: false };
   }
 
   /** Reads a whole reply, from a model that ignores `stream`. */
@@ -72,21 +72,21 @@ export class RunStreamReader {
     const own = ownChunkOf(value);
     if (own === null) return readChunk(value);
     if (own.response === null && !own.tool_calls?.length) {
-      return { ok: false, fault: backendFault('refusal', 'the model gave no answer') };
+      return { ok: false, error: backendFault('refusal', 'the model gave no answer') };
     }
-    const { choices, usage } = this.#chunkOf(own).chunk;
+    const { choices, usage } = this.#chunkOf(own);
     const finish_reason = own.finish_reason ?? this.#finishReason();
-    return { ok: true, chunk: { choices: choices.map((choice) => ({ ...choice, finish_reason })), usage } };
+    return { ok: true, value: { choices: choices.map((choice) => ({ ...choice, finish_reason })), usage } };
   }
 
-  #chunkOf({ response, tool_calls, finish_reason, usage }: OwnChunk): ChunkResult & { readonly ok: true } {
+  #chunkOf({ response, tool_calls, finish_reason, usage }: OwnChunk): CompletionChunk {
     this.#isOwn = true;
     if (finish_reason) this.#hasFinish = true;
     if (usage !== null && usage !== undefined) this.#usage = usage;
     const content = response === undefined || response === null ? '' : replyText(response);
     if (content !== '') this.#pieces++;
     const calls = (tool_calls ?? []).map((call) => this.#callOf(call));
-    return { ok: true, chunk: oneChoice({ content, tool_calls: calls }, finish_reason ?? null, this.#usage) };
+    return oneChoice({ content, tool_calls: calls }, finish_reason ?? null, this.#usage);
   }
 
   #callOf(call: OwnCall) {
@@ -102,7 +102,7 @@ export class RunStreamReader {
   }
 
   #lastChunk(): ChunkResult {
-    return { ok: true, chunk: oneChoice({}, this.#finishReason(), this.#usage) };
+    return { ok: true, value: oneChoice({}, this.#finishReason(), this.#usage) };
   }
 
   #finishReason(): string {
