@@ -5,6 +5,7 @@
 import '../recipe/zod-without-eval.ts';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { RECIPE_NAMES, RECIPES, type Recipe } from '../../../src/families/composers.ts';
+import type { Result } from '../../../src/result.ts';
 import type { RunReply } from '../../../src/wire/runs.ts';
 import type { Reply } from '../api/call.ts';
 import { useApi, useLoading } from '../api/use-api.ts';
@@ -143,13 +144,13 @@ async function loadBoth(
 
 function Compared({ a, b, settings }: { a: ReplayedRun; b: ReplayedRun; settings: Query }) {
   const asked = useMemo(() => requestsOf(a, b, settings), [a, b, settings]);
-  const [sides, setSides] = useState<{ readonly of: Requests; readonly a: Side; readonly b: Side } | null>(null);
+  const [sides, setSides] = useState<{ readonly of: typeof asked; readonly a: Side; readonly b: Side } | null>(null);
   useEffect(() => {
     if (!asked.ok) return;
     const aborter = new AbortController();
     const compute = async (): Promise<void> => {
-      const one = await computeSide(asked.a, aborter.signal);
-      const other = one === null ? null : await computeSide(asked.b, aborter.signal);
+      const one = await computeSide(asked.value.a, aborter.signal);
+      const other = one === null ? null : await computeSide(asked.value.b, aborter.signal);
       if (one !== null && other !== null) setSides({ of: asked, a: one, b: other });
     };
     void compute();
@@ -159,7 +160,7 @@ function Compared({ a, b, settings }: { a: ReplayedRun; b: ReplayedRun; settings
     return (
       <div class="notice notice-bad" role="alert">
         <p class="notice-title">B cannot be replayed with these settings</p>
-        <p>{asked.problem}</p>
+        <p>{asked.error}</p>
       </div>
     );
   }
@@ -178,37 +179,37 @@ function Compared({ a, b, settings }: { a: ReplayedRun; b: ReplayedRun; settings
   );
 }
 
-type Requests =
-  | { readonly ok: true; readonly a: SideRequest; readonly b: SideRequest }
-  | { readonly ok: false; readonly problem: string };
+type Requests = { readonly a: SideRequest; readonly b: SideRequest };
 
-function requestsOf(a: ReplayedRun, b: ReplayedRun, query: Query): Requests {
+function requestsOf(a: ReplayedRun, b: ReplayedRun, query: Query): Result<Requests, string> {
   const [recipesOfA, recipesOfB] = [a, b].map(
     ({ recipes }) => new Map([...recipes].map(([digest, { recipe }]) => [digest, recipe])),
   );
   const [first] = recipesOfB?.values() ?? [];
   if (recipesOfA === undefined || recipesOfB === undefined || first === undefined) {
-    return { ok: false, problem: 'The run has no recipe.' };
+    return { ok: false, error: 'The run has no recipe.' };
   }
   const name = query.get(RECIPE);
   const named = name === undefined ? null : recipeOf(name);
   if (name !== undefined && named?.family !== first.family) {
-    return { ok: false, problem: `There is no recipe ${name} of the family ${first.family}.` };
+    return { ok: false, error: `There is no recipe ${name} of the family ${first.family}.` };
   }
   const settings = new Map([...query].filter(([parameter]) => parameter !== RECIPE));
   const { changes, preset, unknown } = settingsOfQuery(settings, composeFields(named ?? first));
-  if (unknown.length > 0) return { ok: false, problem: `Its recipe has no such setting: ${unknown.join(', ')}.` };
+  if (unknown.length > 0) return { ok: false, error: `Its recipe has no such setting: ${unknown.join(', ')}.` };
   const base =
     named === null ? b.recipes : new Map([...b.recipes.keys()].map((of) => [of, { name: null, recipe: named }]));
   const changed = changedRecipes(base, changes);
   if (!changed.ok) {
-    return { ok: false, problem: [...changed.problems].map(([path, message]) => `${path}: ${message}`).join('; ') };
+    return { ok: false, error: [...changed.error].map(([path, message]) => `${path}: ${message}`).join('; ') };
   }
   const isRecorded = named === null && changes.size === 0;
   return {
     ok: true,
-    a: { groups: a.groups, before: recipesOfA, after: null, preset },
-    b: { groups: b.groups, before: recipesOfB, after: isRecorded ? null : changed.recipes, preset },
+    value: {
+      a: { groups: a.groups, before: recipesOfA, after: null, preset },
+      b: { groups: b.groups, before: recipesOfB, after: isRecorded ? null : changed.value, preset },
+    },
   };
 }
 

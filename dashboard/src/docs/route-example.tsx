@@ -10,7 +10,7 @@ import type { Route } from './openapi.ts';
 import { type ExampleField, exampleFields, exampleReply, isPublic, isSigned, requestOf } from './request-fields.ts';
 import { type Sent, sendRequest } from './send-request.ts';
 
-type Sending = { readonly state: 'none' | 'sending' } | { readonly state: 'sent'; readonly reply: Sent };
+type Sending = { readonly state: 'none' | 'sending' } | { readonly state: 'sent'; readonly reply: Sent | null };
 
 export function RouteExample({ route }: { route: Route }) {
   const [edited, setEdited] = useState<Readonly<Record<string, string>>>({});
@@ -27,7 +27,7 @@ export function RouteExample({ route }: { route: Route }) {
     setSending({ state: 'sending' });
     const reply = await sendRequest(method, path, body);
     setSending({ state: 'sent', reply });
-    if (reply.ok && reply.status < 400) learnIds(exampleReply(operation), parsedJson(reply.text));
+    if (reply !== null && reply.status < 400) learnIds(exampleReply(operation), parsedJson(reply.text));
   };
   const signed = isSigned(operation);
   const request = { method, url: `${location.origin}${path}`, withKey: hasKey && !isPublic(operation), body };
@@ -60,7 +60,7 @@ export function RouteExample({ route }: { route: Route }) {
         )}
         <span role="status">{statusOf(sending)}</span>
       </div>
-      {sending.state === 'sent' && sending.reply.ok && (
+      {sending.state === 'sent' && sending.reply !== null && (
         <ReplyText label="The reply" text={readable(sending.reply)} isNew={true} />
       )}
       <details class="opening">
@@ -112,7 +112,7 @@ function statusOf(sending: Sending): string {
       return 'Sending…';
     case 'sent': {
       const { reply } = sending;
-      if (!reply.ok) return 'The server cannot be reached.';
+      if (reply === null) return 'The server cannot be reached.';
       return `Status ${reply.status} in ${Math.round(reply.ms)} ms`;
     }
   }

@@ -2,18 +2,16 @@
 import { fetchApi } from '../api/call.ts';
 import type { CurlBody } from '../api/curl.ts';
 
-export type Sent =
-  | { readonly ok: true; readonly status: number; readonly type: string; readonly text: string; readonly ms: number }
-  /** No response: no network, or the server has stopped. */
-  | { readonly ok: false };
+export type Sent = { readonly status: number; readonly type: string; readonly text: string; readonly ms: number };
 
-export async function sendRequest(method: string, path: string, body: CurlBody | null): Promise<Sent> {
+/** Returns `null` without a response: no network, or the server has stopped. */
+export async function sendRequest(method: string, path: string, body: CurlBody | null): Promise<Sent | null> {
   const began = performance.now();
   const response = await fetchApi(path, { method, ...bodyOf(body) });
-  if (response === null) return { ok: false };
+  if (response === null) return null;
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
-  return { ok: true, status: response.status, type, text, ms: performance.now() - began };
+  return { status: response.status, type, text, ms: performance.now() - began };
 }
 
 function bodyOf(body: CurlBody | null): RequestInit {

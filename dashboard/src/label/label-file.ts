@@ -1,6 +1,8 @@
 /** Reads the rows to be labelled from a file of this machine. The file is not uploaded. */
+
 import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
 import { type LabelQuestion, labelFormatOf, levelOf, readLabelQuestion } from '../../../src/labels/labelled-row.ts';
+import type { Result } from '../../../src/result.ts';
 import { textLines } from '../api/text-lines.ts';
 import { noRatings, type Ratings, rated } from './ratings.ts';
 
@@ -18,12 +20,8 @@ export type LabelFile = {
   readonly ratings: Ratings;
 };
 
-export type OpenedFile =
-  | { readonly ok: true; readonly file: LabelFile }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
-/** Reads JSON lines, also compressed by gzip. */
-export async function openLabelFile(file: File): Promise<OpenedFile> {
+/** Reads JSON lines, also compressed by gzip. An error is a list of problems. */
+export async function openLabelFile(file: File): Promise<Result<LabelFile, readonly string[]>> {
   const stream: ReadableStream<Uint8Array<ArrayBuffer>> = file.name.endsWith('.gz')
     ? file.stream().pipeThrough(new DecompressionStream('gzip'))
     : file.stream();
@@ -33,33 +31,31 @@ export async function openLabelFile(file: File): Promise<OpenedFile> {
   try {
     for await (const line of textLines(stream)) {
       number++;
-      if (rows.length === MAX_ROWS) return { ok: false, problems: [`more than ${MAX_ROWS} rows; split the file`] };
+      if (rows.length === MAX_ROWS) return { ok: false, error: [`more than ${MAX_ROWS} rows; split the file`] };
       const read = readLine(line);
-      if (read.ok) rows.push(read.row);
-      else problems.push(`row ${number}: ${read.problem}`);
+      if (read.ok) rows.push(read.value);
+      else problems.push(`row ${number}: ${read.error}`);
       if (problems.length === MAX_PROBLEMS_SHOWN) break;
     }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     problems.push('the file cannot be read: expected UTF-8 text, or such text compressed by gzip');
   }
-  if (problems.length > 0) return { ok: false, problems };
-  if (rows.length === 0) return { ok: false, problems: ['the file has no rows'] };
+  if (problems.length > 0) return { ok: false, error: problems };
+  if (rows.length === 0) return { ok: false, error: ['the file has no rows'] };
   const digest = await digestOf(rows);
-  return { ok: true, file: { name: file.name, digest, rows, ratings: broughtAlong(rows) } };
+  return { ok: true, value: { name: file.name, digest, rows, ratings: broughtAlong(rows) } };
 }
 
-type ReadLine = { readonly ok: true; readonly row: LabelQuestion } | { readonly ok: false; readonly problem: string };
-
-function readLine(line: string): ReadLine {
+function readLine(line: string): Result<LabelQuestion, string> {
   const fields = fieldsOf(line);
-  if (fields === null) return { ok: false, problem: 'expected one JSON object a line' };
+  if (fields === null) return { ok: false, error: 'expected one JSON object a line' };
   const { note: _note, ...rest } = fields;
   const format = labelFormatOf(rest);
-  if (format === null) return { ok: false, problem: 'kind: required: "criterion", "claim" or "needs_citation"' };
+  if (format === null) return { ok: false, error: 'kind: required: "criterion", "claim" or "needs_citation"' };
   const read = readLabelQuestion(rest, format);
-  if (read.ok) return { ok: true, row: read.value };
-  return { ok: false, problem: read.error.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ') };
+  if (read.ok) return read;
+  return { ok: false, error: read.error.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ') };
 }
 
 function fieldsOf(line: string): JsonObject | null {

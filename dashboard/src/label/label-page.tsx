@@ -20,8 +20,8 @@ export function LabelPage() {
   const open = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
     const read = await openLabelFile(file);
-    setOpened(read.ok ? read.file : null);
-    setProblems(read.ok ? [] : read.problems);
+    setOpened(read.ok ? read.value : null);
+    setProblems(read.ok ? [] : read.error);
   };
   return (
     <main class="page label-page">

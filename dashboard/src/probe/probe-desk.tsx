@@ -31,7 +31,7 @@ export function ProbeDesk({ measured, recipe }: { measured: Measured; recipe: Re
   const changed = useMemo(() => changedRecipes(new Map([[OWN, { name: null, recipe }]]), changes), [recipe, changes]);
   // While a field is invalid, the last valid recipe stays in force.
   const valid = useRef<{ changes: Changes; recipe: Recipe }>({ changes: new Map(), recipe });
-  if (changed.ok) valid.current = { changes, recipe: changed.recipes.get(OWN) ?? recipe };
+  if (changed.ok) valid.current = { changes, recipe: changed.value.get(OWN) ?? recipe };
   const inForce = valid.current;
   const paid = useMemo(
     () => (inForce.changes.size === 0 ? null : paidUnder(measured.rows, inForce.recipe)),
@@ -88,7 +88,7 @@ export function ProbeDesk({ measured, recipe }: { measured: Measured; recipe: Re
           fields={fields}
           changes={changes}
           inForce={inForce.changes}
-          problems={changed.ok ? NO_PROBLEMS : changed.problems}
+          problems={changed.ok ? NO_PROBLEMS : changed.error}
           onChange={change}
         />
       </section>

@@ -38,7 +38,7 @@ export function ProbePage({ recipe: asked }: { recipe: string }) {
 
   const probe = async (): Promise<void> => {
     const read = readRows(rows);
-    if (!read.ok) return setState({ state: 'refused', problems: read.problems });
+    if (!read.ok) return setState({ state: 'refused', problems: read.error });
     const chosen = recipeOf(recipe, fields);
     if (!chosen.ok) return setState({ state: 'refused', problems: [chosen.error] });
     const resolved = await resolveRecipe(chosen.value);
@@ -46,7 +46,7 @@ export function ProbePage({ recipe: asked }: { recipe: string }) {
       const problems = resolved.error.map(({ path, message }) => `${pathText(path)}: ${message}`);
       return setState({ state: 'refused', problems });
     }
-    await ask(read.prompts, chosen.value, resolved.value.recipe);
+    await ask(read.value, chosen.value, resolved.value.recipe);
   };
 
   const ask = async (

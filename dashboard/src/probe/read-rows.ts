@@ -2,6 +2,7 @@
 
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
 import { isJsonObject, type JsonObject, parsedJson } from '../../../src/json.ts';
+import type { Result } from '../../../src/result.ts';
 import { probeRowSchema } from '../../../src/wire/probe.ts';
 import { PromptCollector, type PromptRow, promptFields } from '../../../src/wire/probe-prompts.ts';
 
@@ -9,15 +10,11 @@ import { PromptCollector, type PromptRow, promptFields } from '../../../src/wire
 export const MAX_PROMPTS = 64;
 const MAX_PROBLEMS_SHOWN = 5;
 
-export type ReadRows =
-  | { readonly ok: true; readonly prompts: readonly PromptRow[] }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 /** Labels of rows, which are not sent; `id` is shown in replies. */
 const LABELS: ReadonlySet<string> = new Set(['note', 'training_row']);
 
-/** Reads JSON lines. */
-export function readRows(text: string): ReadRows {
+/** Reads JSON lines. An error is a list of problems. */
+export function readRows(text: string): Result<readonly PromptRow[], readonly string[]> {
   const collector = new PromptCollector(MAX_PROMPTS);
   const problems: string[] = [];
   for (const [n, line] of text.split('\n').entries()) {
@@ -36,9 +33,9 @@ export function readRows(text: string): ReadRows {
     }
     if (problems.length >= MAX_PROBLEMS_SHOWN) break;
   }
-  if (problems.length > 0) return { ok: false, problems: problems.slice(0, MAX_PROBLEMS_SHOWN) };
+  if (problems.length > 0) return { ok: false, error: problems.slice(0, MAX_PROBLEMS_SHOWN) };
   const { prompts } = collector;
-  return prompts.length === 0 ? { ok: false, problems: ['there are no rows'] } : { ok: true, prompts };
+  return prompts.length === 0 ? { ok: false, error: ['there are no rows'] } : { ok: true, value: prompts };
 }
 
 function fieldsOf(line: string): JsonObject | null {

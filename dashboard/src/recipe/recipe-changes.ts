@@ -1,16 +1,16 @@
 /** Applies changed fields to the recipes of a run, like `{set: {…}}` in a replay request. */
+
 import type { Recipe } from '../../../src/families/composers.ts';
 import { recipeSchema } from '../../../src/families/schemas.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
+import type { Result } from '../../../src/result.ts';
 import type { Changes } from './recipe-fields.ts';
 
 /** The recipes of a run by digest. */
 export type RunRecipes = ReadonlyMap<string, { readonly name: string | null; readonly recipe: Recipe }>;
 
-export type ChangedRecipes =
-  | { readonly ok: true; readonly recipes: ReadonlyMap<string, Recipe> }
-  /** What is expected instead, by path in the recipe. */
-  | { readonly ok: false; readonly problems: ReadonlyMap<string, string> };
+/** The changed recipes, or what is expected instead, by path in the recipe. */
+type ChangedRecipes = Result<ReadonlyMap<string, Recipe>, ReadonlyMap<string, string>>;
 
 /** The changed recipes, by the digests of the recorded recipes that they replace. */
 export function changedRecipes(recorded: RunRecipes, changes: Changes): ChangedRecipes {
@@ -20,11 +20,11 @@ export function changedRecipes(recorded: RunRecipes, changes: Changes): ChangedR
     const parsed = recipeSchema.safeParse(changed);
     if (!parsed.success) {
       const problems = problemsOfIssues(parsed.error.issues, changed);
-      return { ok: false, problems: new Map(problems.map(({ path, message }) => [path.join('.'), message])) };
+      return { ok: false, error: new Map(problems.map(({ path, message }) => [path.join('.'), message])) };
     }
     recipes.set(digest, parsed.data);
   }
-  return { ok: true, recipes };
+  return { ok: true, value: recipes };
 }
 
 function withChanges(recipe: Recipe, changes: Changes): Readonly<Record<string, unknown>> {

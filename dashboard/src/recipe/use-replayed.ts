@@ -48,12 +48,13 @@ async function replay(rollouts: readonly RunRollout[], recipes: RunDetail['recip
   const { replayedSamples, sampleKey } = await import('./replayed-samples.ts');
   const groups = [...Map.groupBy(rollouts, ({ group }) => group).values()];
   const result = replayedSamples(groups, recipes, query);
-  if (!result.ok) return { state: 'failed', problem: result.problem };
+  if (!result.ok) return { state: 'failed', problem: result.error };
+  const { changes, samples } = result.value;
   return {
     state: 'replayed',
-    changes: result.changes,
+    changes,
     scoreOf: (place) => {
-      const sample = result.samples.get(sampleKey(place));
+      const sample = samples.get(sampleKey(place));
       if (sample === undefined) return null;
       const { reward, advantage, masked } = sample.after;
       return { reward, advantage: masked ? null : advantage, hasFlipped: sample.sign === 'flipped' };

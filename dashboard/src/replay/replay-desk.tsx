@@ -44,9 +44,9 @@ export function ReplayDesk({ run, query }: { run: ReplayedRun; query: Query }) {
   const changed = useMemo(() => changedRecipes(run.recipes, changes), [run, changes]);
   // While a field is invalid, the last valid recipes stay in force.
   const valid = useRef<ValidChanges>({ changes: new Map(), recipes: before });
-  if (changed.ok) valid.current = { changes, recipes: changed.recipes };
+  if (changed.ok) valid.current = { changes, recipes: changed.value };
   const { changes: changesInForce, recipes: after } = valid.current;
-  const problems = changed.ok ? NO_PROBLEMS : changed.problems;
+  const problems = changed.ok ? NO_PROBLEMS : changed.error;
   /** Identifies what is shown: figures of another object are older. */
   const request = useMemo(() => ({ prepared, after }), [prepared, after]);
 
