@@ -6,10 +6,14 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import module from 'node:module';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const pathOf = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+
+// Before the first TypeScript file, so that Node need not load its TypeScript reader for one file on every start.
+module.enableCompileCache?.();
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const isRecent = major > 22 || (major === 22 && minor >= 18);
@@ -24,7 +28,7 @@ if (existsSync(compiled)) {
   } else {
     const bundled = pathOf(`../node_modules/node-${process.platform}-${process.arch}/bin/node`);
     if (!existsSync(bundled)) refuse();
-    const child = spawn(bundled, [pathOf('../cli/main.ts'), ...process.argv.slice(2)], {
+    const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
       stdio: 'inherit',
       // First in PATH, because the build of `serve` starts scripts as `node FILE`.
       env: {

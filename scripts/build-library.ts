@@ -7,6 +7,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { resolve } from 'node:path';
 import { SERVE_FILES } from '../serve/worker-description.ts';
 import { ensureServeFiles } from './build-serve.ts';
+import { bundleCommandLine } from './bundle-command-line.ts';
 import { withoutFieldDescriptions } from './field-descriptions.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -23,8 +24,11 @@ type Manifest = Readonly<Record<string, unknown>> & {
 /** The folder of the Worker's files in the package. */
 const WORKER = 'worker';
 
+/** Folders that only the command line imports, which is bundled. */
+const ONLY_OF_COMMANDS = ['hosts', 'serve', 'service'];
+
 /**
- * Compiles src/, clients/typescript/ and cli/, builds the Worker, and writes the manifest of the package.
+ * Compiles src/, lib/, clients/typescript/ and cli/, bundles cli/, builds the Worker, and writes the manifest of the package.
  *
  * @param output is emptied first.
  * @throws Error if the compiler fails, or if the code imports a package that package.json does not list.
@@ -54,6 +58,8 @@ export async function buildLibrary(output: string): Promise<void> {
     peerDependenciesMeta: { workerd: { optional: true } },
   };
   writeFileSync(resolve(output, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+  await bundleCommandLine(output);
+  for (const folder of ONLY_OF_COMMANDS) rmSync(resolve(output, folder), { recursive: true });
   for (const file of ['README.md', 'LICENSE', 'bin/citeward.mjs']) cpSync(resolve(root, file), resolve(output, file));
   // The fake AI is for `npm run dev`.
   const isPublished = (file: string): boolean => !file.endsWith(SERVE_FILES.fakeAi);

@@ -1,5 +1,5 @@
 /** Connects to the Worker that `--url` and `--key` name. */
-import { type Client, createClient } from '../../clients/typescript/client.ts';
+import type { Client } from '../../clients/typescript/client.ts';
 import { plainLine } from '../../src/text/foreign-line.ts';
 import { RunError, UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
@@ -57,6 +57,8 @@ export async function connectIfGiven(flags: Flags, onRetry: (text: string) => vo
 async function connectTo(urlText: string, key: string | null, onRetry: (text: string) => void): Promise<Client> {
   const url = readUrl(urlText);
   const judges = new RunningJudges(onRetry);
+  // Imported here, because most calls work without a Worker, and their first row would wait for it.
+  const { createClient } = await import('../../clients/typescript/client.ts');
   const client = createClient({
     url,
     key,

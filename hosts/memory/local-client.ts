@@ -1,23 +1,20 @@
 /**
  * The routes that score, verify and generate, as the client of the HTTP API has them, answered in this process: what works
- * with a client works without a Worker.
+ * with a client works without a Worker. What only some routes need is imported by them, so that the first score does not
+ * wait for it.
  */
-import { type AgentStreamEvent, agentStreamEventSchema } from '../../clients/typescript/agent.ts';
+import type { AgentStreamEvent } from '../../clients/typescript/agent.ts';
 import type { Client, Full, GroupInput, RewardOnly, ScoreInput } from '../../clients/typescript/client.ts';
-import { type RefineStreamEvent, refineStreamEventSchema } from '../../clients/typescript/refine.ts';
+import type { RefineStreamEvent } from '../../clients/typescript/refine.ts';
 import type { Reply } from '../../clients/typescript/reply.ts';
-import { planAgent, runAgent } from '../../service/agent.ts';
 import type { RouteReplies } from '../../service/answer.ts';
 import { RequestError, type RequestFailure } from '../../service/failures.ts';
-import { probeRecipe } from '../../service/probe.ts';
 import { failureOf, problemOf } from '../../service/problems.ts';
 import { readyRefinement, refine } from '../../service/refine.ts';
 import { scoreOne } from '../../service/score.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { problemsOfIssues } from '../../src/input-problem.ts';
-import { agentRequestSchema } from '../../src/wire/agent.ts';
 import type { GroupResponse, GroupRewardResponse } from '../../src/wire/groups.ts';
-import { probeReplyOf, probeRequestSchema, requestedProbeRow } from '../../src/wire/probe.ts';
 import type { Problem } from '../../src/wire/problem.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import type { RefineReply } from '../../src/wire/refine-reply.ts';
@@ -62,6 +59,10 @@ export function createLocalClient(host: MemoryHost): RowClient {
     compare: (request) => reply('/v1/compare', request),
     makeRubrics: (request) => reply('/v1/rubrics', request),
     async probeRecipe(request) {
+      const [{ probeRecipe }, { probeReplyOf, probeRequestSchema, requestedProbeRow }] = await Promise.all([
+        import('../../service/probe.ts'),
+        import('../../src/wire/probe.ts'),
+      ]);
       const read = probeRequestSchema.safeParse(request);
       if (!read.success) return invalid(read.error.issues, request);
       const rows = read.data.rows.map(requestedProbeRow);
@@ -77,6 +78,7 @@ export function createLocalClient(host: MemoryHost): RowClient {
     },
     refine: (request) => reply('/v1/refine', request),
     async refineStream(request) {
+      const { refineStreamEventSchema } = await import('../../clients/typescript/refine.ts');
       const read = refineRequestSchema.safeParse({ ...request, stream: true });
       if (!read.success) return invalid(read.error.issues, request);
       const ready = await readyRefinement(read.data, host.ports);
@@ -96,6 +98,11 @@ export function createLocalClient(host: MemoryHost): RowClient {
       return { ok: true, body };
     },
     async agentStream(request) {
+      const [{ planAgent, runAgent }, { agentRequestSchema }, { agentStreamEventSchema }] = await Promise.all([
+        import('../../service/agent.ts'),
+        import('../../src/wire/agent.ts'),
+        import('../../clients/typescript/agent.ts'),
+      ]);
       const read = agentRequestSchema.safeParse({ ...request, stream: true });
       if (!read.success) return invalid(read.error.issues, request);
       const planned = await planAgent(read.data, host.ports);

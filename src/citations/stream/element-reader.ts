@@ -59,7 +59,8 @@ export class ElementReader implements AnswerReader {
     if (to <= this.#fed) return;
     this.#code.push(this.#context.text.slice(this.#fed, to));
     this.#fed = to;
-    this.#takeWaiting();
+    // Most chunks of a stream have no tag.
+    if (this.#waiting.length > 0) this.#takeWaiting();
   }
 
   /** Takes the waiting tags of which it is known whether they are in code. */
@@ -87,7 +88,7 @@ export class ElementReader implements AnswerReader {
         if (read !== undefined) this.#take(read);
       }
     }
-    this.#waiting = this.#waiting.slice(taken);
+    if (taken > 0) this.#waiting = this.#waiting.slice(taken);
   }
 
   #take(read: StreamedTag): void {
