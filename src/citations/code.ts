@@ -71,7 +71,7 @@ export class CodeMask {
   push(piece: string): string {
     const end = piece.length;
     // Most chunks of a stream: there is nothing to decide.
-    if (this.#held === '' && !this.#atLineStart && this.#fence === null && end > 0 && plainEnd(piece, 0) === end) {
+    if (this.#held === '' && !this.#atLineStart && this.#fence === null && end > 0 && this.#isPlain(piece)) {
       this.#at += end;
       this.settled = this.#at;
       this.#last = piece.charCodeAt(end - 1);
@@ -79,6 +79,17 @@ export class CodeMask {
     }
     this.#held += piece;
     return this.#read(false);
+  }
+
+  /** Whether a piece within a line hides nothing and decides itself, as `#inline` finds step by step. */
+  #isPlain(piece: string): boolean {
+    let at = plainEnd(piece, 0);
+    while (piece.charCodeAt(at) === LESS_THAN) {
+      const last = at === 0 ? this.#last : piece.charCodeAt(at - 1);
+      if (this.#enclosures.at(piece, at, false, this.#at + at, last) !== null) return false;
+      at = plainEnd(piece, at + 1);
+    }
+    return at === piece.length;
   }
 
   /** Returns the rest of the text, which has no more pieces. */

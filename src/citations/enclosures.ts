@@ -137,6 +137,9 @@ export class Enclosures {
 /** Where the inside of a stretch of a kind begins; `null`: none of this kind begins at `at`. */
 function insideOf(kind: Kind, text: string, at: number, complete: boolean, last: number): number | null | 'undecided' {
   const { open } = kind;
+  const second = text.charCodeAt(at + 1);
+  // Most of what begins like a stretch differs in its second unit.
+  if (open.length > 1 && second < 0x80 && (second | 0x20) !== (open.charCodeAt(1) | 0x20)) return null;
   const written = text.slice(at, at + open.length).toLowerCase();
   const from = at + open.length;
   const next = text.charCodeAt(from);

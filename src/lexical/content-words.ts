@@ -125,14 +125,15 @@ const UNSPACED_SCRIPTS: readonly (readonly [end: number, script: Unspaced])[] = 
 /** Longest function word of a script without spaces, in UTF-16 code units. */
 const LONGEST_UNSPACED = 9;
 
-/** The lists that contain a word, and the lists of its script, as bits. */
+/** The lists that contain a word, and the lists of the script of each list, as bits. */
 const LISTS_OF_WORD = new Map<string, number>();
-const LISTS_OF_SCRIPT = new Map<string, number>();
+const LISTS_OF_SCRIPT: number[] = [];
 let lists = 0;
-for (const [script, languages] of Object.entries(SPACED)) {
+for (const languages of Object.values(SPACED)) {
+  const ofScript = ((1 << languages.length) - 1) << lists;
   for (const words of languages) {
+    LISTS_OF_SCRIPT.push(ofScript);
     const bit = 1 << lists++;
-    LISTS_OF_SCRIPT.set(script, (LISTS_OF_SCRIPT.get(script) ?? 0) | bit);
     for (const word of words.split(' ')) LISTS_OF_WORD.set(folded(word), (LISTS_OF_WORD.get(folded(word)) ?? 0) | bit);
   }
 }
@@ -175,8 +176,7 @@ export function hasContentWord(text: string): boolean {
 
 /** The lists of the script that some lists are of. */
 function scriptBits(found: number): number {
-  for (const bits of LISTS_OF_SCRIPT.values()) if ((bits & found) !== 0) return bits;
-  return 0;
+  return LISTS_OF_SCRIPT[31 - Math.clz32(found & -found)] ?? 0;
 }
 
 /** Pictographs are no words. */

@@ -13,6 +13,9 @@ import { type AnswerReader, type ClosedClaim, inspectClaim, type ReaderContext, 
 import { CitationFindings } from './events.ts';
 import type { StreamedTag } from './streamed-text.ts';
 
+/** Text without a tag is read for code in pieces of this many UTF-16 code units, or up to the next tag. */
+const PIECE_CHARS = 1024;
+
 /** One claim that waits to be sent, in the order of opening tags. */
 type Slot = { readonly citation: number; closed: ClosedClaim | null; unclosed: boolean };
 
@@ -56,11 +59,10 @@ export class ElementReader implements AnswerReader {
   }
 
   advance(to: number): void {
-    if (to <= this.#fed) return;
+    if (to <= this.#fed || (this.#waiting.length === 0 && to - this.#fed < PIECE_CHARS)) return;
     this.#code.push(this.#context.text.slice(this.#fed, to));
     this.#fed = to;
-    // Most chunks of a stream have no tag.
-    if (this.#waiting.length > 0) this.#takeWaiting();
+    this.#takeWaiting();
   }
 
   /** Takes the waiting tags of which it is known whether they are in code. */
