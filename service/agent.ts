@@ -23,7 +23,7 @@ import { chooseGenerator, chooseSandbox } from './backends/configured.ts';
 import type { RequestFailure } from './failures.ts';
 import type { AgentPlatform } from './ports.ts';
 import type { ScoringOptions } from './score.ts';
-import { runTrajectory, type TrajectoryOptions } from './trajectory.ts';
+import { type LoopOptions, runTrajectory } from './trajectory.ts';
 
 export type AgentPlan = {
   readonly settings: AgentSettings;
@@ -123,7 +123,7 @@ async function planScoring(request: AgentRequest): Promise<Result<ScoringPlan | 
   return { ok: true, value: { recipe, known, options: { recipe: input, judgments, replicate, on_judge_failure } } };
 }
 
-export type AgentRunOptions = Pick<TrajectoryOptions, 'observer' | 'caller' | 'deadline_ms' | 'elapsed'> & {
+export type AgentRunOptions = Pick<LoopOptions, 'observer' | 'caller' | 'deadline_ms' | 'elapsed'> & {
   /** Scores the trajectory; rejects if the failure must fail the whole request. */
   readonly score: (rollout: Rollout, options: ScoringOptions) => Promise<ScoreResponse>;
 };

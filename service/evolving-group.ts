@@ -27,7 +27,7 @@ import { rulesOf, weightedCriteria } from '../src/wire/rubrics.ts';
 import type { ScoredMember } from '../src/wire/score-detail.ts';
 import { chooseJudge } from './backends/configured.ts';
 import { RequestError, type RequestFailure } from './failures.ts';
-import type { ObserveAnswer, PromptVisit, RunLife } from './ledger-port.ts';
+import type { GroupVisit, ObserveAnswer, RunLife } from './ledger-port.ts';
 import type { EvolvingRubrics, ScoringPlatform } from './ports.ts';
 import { scoreTogetherRecorded } from './record.ts';
 import type { ScoringOptions, ScoringReply } from './score.ts';
@@ -82,7 +82,7 @@ type Begun = {
   readonly prompt: string;
   readonly question: string;
   readonly step: number;
-  readonly visit: PromptVisit;
+  readonly visit: GroupVisit;
   /** The generator to ask; `undefined` = none. */
   readonly generator: string | null | undefined;
 };
@@ -208,7 +208,7 @@ async function proposalOf(
 /** Scores and records the group under the set of a visit. */
 async function scoreUnder(
   { port, prompt }: Begun,
-  visit: PromptVisit,
+  visit: GroupVisit,
   { rollouts, options, placement, platform }: Group,
 ): Promise<{
   readonly scored: ScoringReply<readonly ScoredMember[]>;
@@ -248,7 +248,7 @@ type Observed = {
 async function logged(
   { life, prompt, step }: Begun,
   { placement, rubrics }: Group,
-  visit: PromptVisit,
+  visit: GroupVisit,
   observed: Observed,
 ): Promise<ObserveAnswer> {
   const observation = { step, group: placement.group, under: setId(visit.entries), ...observed };
@@ -260,7 +260,7 @@ async function logged(
 
 function report(
   { prompt, visit: begun }: Begun,
-  visit: PromptVisit,
+  visit: GroupVisit,
   proposal: GroupProposal | null,
   { events, stale, set: next_set, scored: recorded }: ObserveAnswer,
 ): EvolutionReport {

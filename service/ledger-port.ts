@@ -81,7 +81,7 @@ export type Recording = {
 
 export type RecordingResult =
   /** In the order of the rollouts. `created`: this was the first recording of the run. */
-  | { readonly status: 'done'; readonly rollouts: readonly Outcome[]; readonly created: boolean }
+  | { readonly status: 'done'; readonly rollouts: readonly RecordingOutcome[]; readonly created: boolean }
   /** The run contains rewards of another family. */
   | { readonly status: 'family_differs'; readonly family: string }
   /** The run is being deleted; its id is free afterwards. */
@@ -91,7 +91,7 @@ export type RecordingResult =
  * `unchanged`: the same content is already recorded, with no more missing measurements. `taken`: other content is
  * recorded under the attempt number of an imported rollout.
  */
-export type Outcome = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
+export type RecordingOutcome = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
 
 /** The sort key of a rollout in the order of its run. `step` as stored: NO_STEP = the rollout has no step. */
 export type RowPosition = {
@@ -206,7 +206,7 @@ export type LoggedEvent = {
 export type StoredPrompt = { readonly rules: EvolutionRules; readonly events: readonly LoggedEvent[] };
 
 /** A group's visit of a prompt: the set that scores it, and what a generator is shown. The same whenever it is asked. */
-export type PromptVisit = {
+export type GroupVisit = {
   readonly entries: readonly SetEntry[];
   readonly inactive: readonly string[];
   /** Whether the log has the group's proposal, or the failure of one. */
@@ -218,7 +218,7 @@ export type PromptVisit = {
 
 /** `rules_differ`, `criteria_differ`: the prompt began with other ones. */
 export type StartAnswer =
-  | { readonly status: 'started' | 'known'; readonly visit: PromptVisit | null }
+  | { readonly status: 'started' | 'known'; readonly visit: GroupVisit | null }
   | { readonly status: 'rules_differ' }
   | { readonly status: 'criteria_differ' };
 
@@ -230,7 +230,7 @@ export type ObserveAnswer = {
   /** The digest of the set after the events. */
   readonly set: string;
   /** The visit of the group, if it has one. */
-  readonly visit: PromptVisit | null;
+  readonly visit: GroupVisit | null;
 };
 
 /** What a list of prompts shows of one. */

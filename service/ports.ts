@@ -62,9 +62,9 @@ export type RubricMaker = (wanted: {
   readonly retired: readonly PromptCriterion[];
   /** The name of the judge that writes them; `null` = the default judge. */
   readonly generator: string | null;
-}) => Promise<Result<MadeRubrics, { readonly reason: string }>>;
+}) => Promise<Result<MadeGroupRubrics, { readonly reason: string }>>;
 
-export type MadeRubrics = {
+export type MadeGroupRubrics = {
   readonly criteria: readonly NewCriterion[];
   /** Key of the generation. */
   readonly judgment: string | null;

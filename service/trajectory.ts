@@ -21,7 +21,7 @@ export type AgentObserver = {
 
 export const NO_OBSERVER: AgentObserver = { send: () => undefined, room: async () => undefined };
 
-export type TrajectoryOptions = {
+export type LoopOptions = {
   readonly generator: Generator;
   readonly runCode: CodeRunner;
   readonly observer: AgentObserver;
@@ -34,7 +34,7 @@ export type TrajectoryOptions = {
 };
 
 /** Runs the loop until it stops. */
-export async function runTrajectory(loop: AgentLoop, options: TrajectoryOptions): Promise<void> {
+export async function runTrajectory(loop: AgentLoop, options: LoopOptions): Promise<void> {
   const driver = new Driver(loop, options);
   try {
     await driver.run();
@@ -45,14 +45,14 @@ export async function runTrajectory(loop: AgentLoop, options: TrajectoryOptions)
 
 class Driver {
   readonly #loop: AgentLoop;
-  readonly #options: TrajectoryOptions;
+  readonly #options: LoopOptions;
   readonly #life: Lifetime;
   readonly #started: number;
   /** How many messages the observer has received. */
   #sent = 0;
   #turnsEnded = 0;
 
-  constructor(loop: AgentLoop, options: TrajectoryOptions) {
+  constructor(loop: AgentLoop, options: LoopOptions) {
     this.#loop = loop;
     this.#options = options;
     this.#started = options.elapsed();

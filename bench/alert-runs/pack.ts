@@ -9,7 +9,7 @@
 import { join } from 'node:path';
 import { groupsOfFile, recipesOfFile } from '../../cli/shared/run-file.ts';
 import { ALERT_WINDOW_STEPS } from '../../src/runs/alert-rules.ts';
-import type { CountedRow } from '../../src/runs/alerts.ts';
+import type { WatchedRow } from '../../src/runs/alerts.ts';
 import { writePackedRun } from './packed-run.ts';
 
 if (process.argv[1] === import.meta.filename) {
@@ -30,7 +30,7 @@ export async function packRun(file: string, name: string) {
 }
 
 /** Means over four steps, as the alerts take them. */
-function outcomeText(run: readonly (readonly CountedRow[])[]): string {
+function outcomeText(run: readonly (readonly WatchedRow[])[]): string {
   const steps = [...Map.groupBy(run, ([row]) => row?.step ?? -1).entries()];
   const means = steps.slice(ALERT_WINDOW_STEPS - 1).map(([step], n) => {
     const outcomes = steps

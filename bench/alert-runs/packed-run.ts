@@ -10,7 +10,7 @@ import type { FindingReason } from '../../src/citations/types.ts';
 import { BUILT_IN, type Facts, type Recipe } from '../../src/families/composers.ts';
 import { factsSchema } from '../../src/families/schemas.ts';
 import { EMPTY_CLAIMS, EMPTY_UNLESS_MET } from '../../src/runs/alert-figures.ts';
-import type { CountedRow } from '../../src/runs/alerts.ts';
+import type { WatchedRow } from '../../src/runs/alerts.ts';
 import type { AnswerCounts, RolloutCounts } from '../../src/runs/rollout-counts.ts';
 
 const countSchema = z.int().min(0);
@@ -53,7 +53,7 @@ const packedSchema = z.strictObject({
 /** The digest of the recipe in rows of a packed run, which has one recipe. */
 export const PACKED_RECIPE = 'packed';
 
-export type PackedRun = { readonly recipe: Recipe; readonly groups: readonly (readonly CountedRow[])[] };
+export type PackedRun = { readonly recipe: Recipe; readonly groups: readonly (readonly WatchedRow[])[] };
 
 /**
  * Reads a file. `values`: its recipe, which the caller resolves. `read`: the run under it.
@@ -103,11 +103,11 @@ function rowsOf(
   rollouts: readonly (readonly [facts: number, counts: number, answer: number])[],
   place: { readonly step: number; readonly group: string },
   dictionary: Dictionary,
-): CountedRow[] {
+): WatchedRow[] {
   const facts = rollouts.map(([number]) => dictionary.facts[number]);
   const known = facts.flatMap((one) => one ?? []);
   const scores = BUILT_IN.composeGroup(known, dictionary.recipe);
-  return rollouts.map(([, counted, answer], n): CountedRow => {
+  return rollouts.map(([, counted, answer], n): WatchedRow => {
     const [own, counts] = [known[n], dictionary.counts[counted]];
     if (own === undefined || counts === undefined) throw new RangeError('a packed run names facts that it lacks');
     return {
@@ -152,7 +152,7 @@ function structureOf({ structure }: AnswerCounts): number[] {
 }
 
 /** Writes a run. @param groups by step; all rows of one recipe. */
-export function writePackedRun(path: string, recipe: Recipe, groups: readonly (readonly CountedRow[])[]): number {
+export function writePackedRun(path: string, recipe: Recipe, groups: readonly (readonly WatchedRow[])[]): number {
   const [facts, counts] = [new Numbers(), new Numbers()];
   const steps = new Map<number, { groups: number[]; rollouts: [number, number, number][]; answers: Numbers }>();
   for (const rows of groups) {

@@ -19,7 +19,7 @@ export const VALIDATE = -1;
 export const FINALISE = -2;
 
 /** The message in the queue. */
-export type JobMessage = {
+export type TaskMessage = {
   readonly v: number;
   readonly kind: 'batch';
   readonly project: string;

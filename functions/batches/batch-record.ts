@@ -69,7 +69,7 @@ export type BatchRecord = z.infer<typeof recordSchema>;
 export type EarlyEnd = BatchRecord['ended_by'][number];
 
 /** Parses a stored record. @throws UnknownForm */
-export function readRecord(text: string): BatchRecord {
+export function readBatchRecord(text: string): BatchRecord {
   const parsed = recordSchema.safeParse(JSON.parse(text));
   if (!parsed.success) throw new UnknownForm('batch');
   return parsed.data;

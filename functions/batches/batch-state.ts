@@ -14,7 +14,7 @@ import {
   type TaskReport,
   VALIDATE,
 } from './batch-messages.ts';
-import { type BatchRecord, batchReply, type EarlyEnd, endedAt, endOf, readRecord } from './batch-record.ts';
+import { type BatchRecord, batchReply, type EarlyEnd, endedAt, endOf, readBatchRecord } from './batch-record.ts';
 import {
   BATCH_WATCH_MS,
   CHUNK_BACKOFF_MS,
@@ -62,7 +62,7 @@ export class BatchState {
     if (!this.#made) return null;
     const row = this.#sql.exec<{ record: string }>('SELECT record FROM batch_v1').toArray()[0];
     if (row === undefined) return null;
-    if (this.#read?.text !== row.record) this.#read = { text: row.record, record: readRecord(row.record) };
+    if (this.#read?.text !== row.record) this.#read = { text: row.record, record: readBatchRecord(row.record) };
     return this.#read.record;
   }
 

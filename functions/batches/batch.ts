@@ -14,8 +14,8 @@ import {
   BATCH_MESSAGE_VERSION,
   type BatchAnswer,
   type ClaimedTask,
-  type JobMessage,
   type NewBatch,
+  type TaskMessage,
   type TaskReport,
 } from './batch-messages.ts';
 import { BatchState } from './batch-state.ts';
@@ -142,7 +142,7 @@ export class Batch extends DurableObject<Environment> {
     if (batch === undefined || project === undefined) return;
     for (let from = 0; from < tasks.length; from += MAX_SEND) {
       const some = tasks.slice(from, from + MAX_SEND);
-      const messages = some.map((task): MessageSendRequest<JobMessage> => {
+      const messages = some.map((task): MessageSendRequest<TaskMessage> => {
         return { body: { v: BATCH_MESSAGE_VERSION, kind: 'batch', project, batch, task }, contentType: 'json' };
       });
       try {

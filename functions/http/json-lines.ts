@@ -8,8 +8,8 @@ import { discardForAWhile, PassingBody, readChunk, requireType } from './body.ts
 import { BodyReader, PIECE_BYTES } from './body-reader.ts';
 import type { Context } from './context.ts';
 
-/** Content type of JSON lines. */
-export const JSON_LINES = { 'content-type': 'application/jsonl' };
+/** Headers of a reply of JSON lines. */
+export const JSON_LINES_HEADERS = { 'content-type': 'application/jsonl' };
 
 /** Lines are sent in chunks of this many UTF-16 code units: a stream read costs more than a line. */
 const CHUNK_CHARS = 64 * 1024;

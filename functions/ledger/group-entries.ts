@@ -3,7 +3,7 @@
  * record stores them.
  */
 import type * as z from 'zod';
-import type { Outcome } from '../../service/ledger-port.ts';
+import type { RecordingOutcome } from '../../service/ledger-port.ts';
 import type { AnswerCounts } from '../../src/runs/rollout-counts.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { compareBytes } from './byte-order.ts';
@@ -39,7 +39,7 @@ export class AttemptsOfGroup {
    * Finds the attempt of a rollout. Other content at the same place is the next attempt; equal content counts again only
    * with fewer missing measurements, and an imported rollout replaces nothing. `isNew`: the content is new at its place.
    */
-  place(entry: NewEntry): { readonly outcome: Outcome; readonly isNew: boolean } {
+  place(entry: NewEntry): { readonly outcome: RecordingOutcome; readonly isNew: boolean } {
     const { sample, content, lacking, attempt: imported } = entry;
     const there = this.#samples.get(sample) ?? [];
     const same = there.find((one) => one.content === content);

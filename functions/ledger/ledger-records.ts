@@ -5,7 +5,7 @@
  * further record, and readers choose.
  */
 import * as z from 'zod';
-import type { Outcome } from '../../service/ledger-port.ts';
+import type { RecordingOutcome } from '../../service/ledger-port.ts';
 import { groupFiguresSchema, StepFigures } from '../../src/runs/summary.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { compareBytes } from './byte-order.ts';
@@ -106,7 +106,7 @@ export class LedgerRecords {
   }
 
   /** Records rollouts. Returns an outcome for each entry of each record. @param now milliseconds since 1970. */
-  record({ recipes, records }: RecordCall, now: number): Outcome[][] {
+  record({ recipes, records }: RecordCall, now: number): RecordingOutcome[][] {
     for (const recipe of recipes) this.#addRecipe(recipe);
     return records.map((record) => this.#add(record, now));
   }
@@ -117,13 +117,13 @@ export class LedgerRecords {
     this.#recipes.add(digest);
   }
 
-  #add({ step, group, entries, at, ...content }: NewRecord, now: number): Outcome[] {
+  #add({ step, group, entries, at, ...content }: NewRecord, now: number): RecordingOutcome[] {
     const { rows, rows_key, details, details_key } = content;
     const there = this.#group(step, group);
     const attempts = new AttemptsOfGroup(there);
     const taken: Entry[] = [];
     let added = 0;
-    const outcomes = entries.map((entry): Outcome => {
+    const outcomes = entries.map((entry): RecordingOutcome => {
       const { outcome, isNew } = attempts.place(entry);
       if (outcome.status === 'recorded') taken.push({ ...entry, attempt: outcome.attempt });
       if (isNew) added++;

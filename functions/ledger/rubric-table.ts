@@ -5,10 +5,10 @@
  */
 import * as z from 'zod';
 import type {
+  GroupVisit,
   LoggedEvent,
   ObserveAnswer,
   PromptSummary,
-  PromptVisit,
   StartAnswer,
   StoredPrompt,
 } from '../../service/ledger-port.ts';
@@ -192,7 +192,7 @@ export class RubricTable {
   }
 
   /** The visit of a group, which begins with the set of now. The prompt exists. */
-  #visit(prompt: string, place: Place): PromptVisit {
+  #visit(prompt: string, place: Place): GroupVisit {
     const found = this.#hold(prompt);
     if (found === null) throw new Error('rubrics: a visit of a prompt that is not there');
     const { log, state } = found;

@@ -4,7 +4,13 @@
  * begin it again.
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { ObserveAnswer, Outcome, PromptSummary, StartAnswer, StoredPrompt } from '../../service/ledger-port.ts';
+import type {
+  ObserveAnswer,
+  PromptSummary,
+  RecordingOutcome,
+  StartAnswer,
+  StoredPrompt,
+} from '../../service/ledger-port.ts';
 import { StorageError } from '../../service/storage-error.ts';
 import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
 import { countedAlarm } from '../desk/send-counts.ts';
@@ -76,7 +82,7 @@ export class RunLedger extends DurableObject<Environment> {
   }
 
   /** Records rollouts in one transaction. Idempotent: equal content is recorded once. */
-  async record(call: RecordCall): Promise<LedgerAnswer<Outcome[][]>> {
+  async record(call: RecordCall): Promise<LedgerAnswer<RecordingOutcome[][]>> {
     const { now, sealing } = this.#options;
     const opened = call.open ? { prefix: call.prefix, shard: call.shard } : null;
     const answer = this.#answer(call.v, opened, () => this.#records.record(call, now()));

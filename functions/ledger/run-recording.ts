@@ -5,7 +5,7 @@
  */
 
 import { newId } from '../../service/ids.ts';
-import type { NewRollout, Outcome, Recording, RecordingResult, RunLife } from '../../service/ledger-port.ts';
+import type { NewRollout, Recording, RecordingOutcome, RecordingResult, RunLife } from '../../service/ledger-port.ts';
 import { StorageError } from '../../service/storage-error.ts';
 import { callShard, type LedgerObjects, shardOf } from './ledger-calls.ts';
 import {
@@ -54,11 +54,11 @@ async function write(
   { recipes, rollouts, shared, now }: Recording,
   life: RunLife,
   fresh: boolean,
-): Promise<Outcome[] | 'gone'> {
+): Promise<RecordingOutcome[] | 'gone'> {
   const prefix = runPrefix(life);
   const packedRecipes = recipes.map(({ digest, name, recipe }) => ({ digest, name, recipe: JSON.stringify(recipe) }));
   const groups = await Promise.all(groupsOf(rollouts).map((group) => pack(bucket, prefix, group, shared, now)));
-  const outcomes = new Map<number, Outcome>();
+  const outcomes = new Map<number, RecordingOutcome>();
   const isGone = await Promise.all(
     [...Map.groupBy(groups, ({ record }) => shardOf(life, record.group))].map(async ([shard, own]) => {
       const records = own.map(({ record }) => record);
@@ -162,7 +162,7 @@ function entryOf(
 async function removeUnused(
   bucket: R2Bucket,
   { rows_key, details_key }: NewRecord,
-  outcomes: readonly Outcome[] | undefined,
+  outcomes: readonly RecordingOutcome[] | undefined,
 ): Promise<void> {
   if (outcomes?.some(({ status }) => status === 'recorded') === true) return;
   for (const key of [rows_key, details_key]) {

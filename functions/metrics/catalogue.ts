@@ -10,7 +10,7 @@ type Family = {
   readonly labels: readonly string[];
 };
 
-export const FAMILIES = {
+export const METRICS = {
   citeward_requests: counter('HTTP requests.', ['route', 'status', 'reason']),
   citeward_rollouts: counter('Rollouts of live requests.', ['outcome']),
   citeward_store_errors: counter('Failed calls of a store.', ['store', 'operation']),
@@ -50,9 +50,9 @@ export const FAMILIES = {
   citeward_ledger_calls_per_second_highest: gauge('Calls per second of the busiest of these objects.', []),
 } as const satisfies Readonly<Record<string, Family>>;
 
-export type MetricName = keyof typeof FAMILIES;
+export type MetricName = keyof typeof METRICS;
 type NamesOf<Type extends Family['type']> = {
-  [Name in MetricName]: (typeof FAMILIES)[Name]['type'] extends Type ? Name : never;
+  [Name in MetricName]: (typeof METRICS)[Name]['type'] extends Type ? Name : never;
 }[MetricName];
 export type CounterName = NamesOf<'counter'>;
 export type GaugeName = NamesOf<'gauge'>;
@@ -66,7 +66,7 @@ export const HISTOGRAM_SUFFIXES = ['_bucket', '_count', '_sum'] as const;
 
 /** Returns one sample's name and labels as OpenMetrics writes them. @param suffix of the sample, such as `_total`. */
 export function sampleOf(name: MetricName, suffix: string, values: readonly string[], le?: string): string {
-  const labels = FAMILIES[name].labels.map((label, position) => `${label}="${escaped(values[position] ?? '')}"`);
+  const labels = METRICS[name].labels.map((label, position) => `${label}="${escaped(values[position] ?? '')}"`);
   if (le !== undefined) labels.push(`le="${le}"`);
   return labels.length === 0 ? name + suffix : `${name}${suffix}{${labels.join(',')}}`;
 }

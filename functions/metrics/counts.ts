@@ -2,7 +2,7 @@
  * Counts events in this isolate. A deployment has many isolates, so the counts are only increments: they are moved to
  * desk 0, which adds them up (figure-totals.ts). Increments of an isolate that ends before are lost.
  */
-import { BUCKETS_S, boundText, type CounterName, type FAMILIES, type HistogramName, sampleOf } from './catalogue.ts';
+import { BUCKETS_S, boundText, type CounterName, type HistogramName, type METRICS, sampleOf } from './catalogue.ts';
 
 /** A sample of the page, and by how much it grew. */
 export type Increment = { readonly sample: string; readonly value: number };
@@ -12,7 +12,7 @@ export const MAX_SERIES = 4_000;
 const MAX_HISTOGRAMS = 200;
 
 type TextsOf<Labels extends readonly string[]> = { readonly [Position in keyof Labels]: string };
-type LabelsOf<Name extends CounterName | HistogramName> = TextsOf<(typeof FAMILIES)[Name]['labels']>;
+type LabelsOf<Name extends CounterName | HistogramName> = TextsOf<(typeof METRICS)[Name]['labels']>;
 
 /** A histogram between two drains. Names of samples are made when it is drained, because that costs more than counting. */
 type Histogram = {

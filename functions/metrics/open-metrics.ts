@@ -1,5 +1,5 @@
 /** Writes samples as an OpenMetrics page (text format 1.0). */
-import { FAMILIES, HISTOGRAM_SUFFIXES, type MetricName } from './catalogue.ts';
+import { HISTOGRAM_SUFFIXES, METRICS, type MetricName } from './catalogue.ts';
 import type { Increment } from './counts.ts';
 
 export const OPEN_METRICS_MEDIA = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
@@ -8,7 +8,7 @@ export const OPEN_METRICS_MEDIA = 'application/openmetrics-text; version=1.0.0; 
 export function openMetricsPage(samples: readonly Increment[]): string {
   const byName = Map.groupBy(samples, ({ sample }) => /^\w+/.exec(sample)?.[0] ?? '');
   const lines = METRIC_NAMES.flatMap((name) => {
-    const { type, help, labels } = FAMILIES[name];
+    const { type, help, labels } = METRICS[name];
     const head = [`# TYPE ${name} ${type}`, `# HELP ${name} ${help}`];
     const own = suffixesOf(type).flatMap((suffix) => byName.get(name + suffix) ?? []);
     // A counter without labels begins at 0, so that its first event counts as growth.
@@ -20,7 +20,7 @@ export function openMetricsPage(samples: readonly Increment[]): string {
   return `${[...lines, '# EOF'].join('\n')}\n`;
 }
 
-const METRIC_NAMES = Object.keys(FAMILIES).filter((name): name is MetricName => name in FAMILIES);
+const METRIC_NAMES = Object.keys(METRICS).filter((name): name is MetricName => name in METRICS);
 
 /** The labels of a sample without the bound of its bucket. */
 function labelsOf(sample: string): string {
@@ -28,7 +28,7 @@ function labelsOf(sample: string): string {
   return start < 0 ? '' : sample.slice(start).replace(/,?le="[^"]*"\}$/, '}');
 }
 
-function suffixesOf(type: (typeof FAMILIES)[MetricName]['type']): readonly string[] {
+function suffixesOf(type: (typeof METRICS)[MetricName]['type']): readonly string[] {
   switch (type) {
     case 'counter':
       return ['_total'];

@@ -4,7 +4,7 @@
  * written; importing the file again completes it.
  */
 import type { KnownIssuers } from './issuer.ts';
-import type { Line } from './jsonl.ts';
+import type { StreamLine } from './jsonl.ts';
 import type { Judgment } from './judgment.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import { readRecordLine } from './record-file.ts';
@@ -55,7 +55,7 @@ type ImportLimits = {
 type Numbered = { readonly line: number; readonly judgment: Judgment };
 
 export async function importJudgments(
-  lines: AsyncIterable<Line>,
+  lines: AsyncIterable<StreamLine>,
   known: KnownIssuers,
   sink: ImportSink,
   limits: ImportLimits,

@@ -1,7 +1,7 @@
 /** A line of a byte stream, or the reason why it cannot be read. */
 import type { Result } from '../result.ts';
 
-export type Line = Result<string, 'line_too_long' | 'line_not_utf8'>;
+export type StreamLine = Result<string, 'line_too_long' | 'line_not_utf8'>;
 
 const LINE_FEED = 0x0a;
 
@@ -10,7 +10,7 @@ const LINE_FEED = 0x0a;
  * UTF-8 and continues with the next one. A last line without a line feed counts.
  * @param maxBytes limit of one line in bytes, without its line feed.
  */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
+export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<StreamLine> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -18,7 +18,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
     bytes += piece.byteLength;
     if (bytes <= maxBytes) pieces.push(piece);
   };
-  const take = (): Line => {
+  const take = (): StreamLine => {
     const line = bytes > maxBytes ? ({ ok: false, error: 'line_too_long' } as const) : decodeLine(decoder, pieces);
     pieces = [];
     bytes = 0;
@@ -37,7 +37,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
   if (bytes > 0) yield take();
 }
 
-function decodeLine(decoder: TextDecoder, pieces: readonly Uint8Array[]): Line {
+function decodeLine(decoder: TextDecoder, pieces: readonly Uint8Array[]): StreamLine {
   try {
     let text = '';
     for (const piece of pieces) text += decoder.decode(piece, { stream: true });

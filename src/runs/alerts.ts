@@ -38,7 +38,7 @@ import type { AlertExample, ShownRollouts } from './shown-rollouts.ts';
 const REPLAYED_GROUPS = 16;
 
 /** A row with its counts. Absent: those of an earlier version, which lack words and outcomes. */
-export type CountedRow = ReplayRow & { readonly counts?: RolloutCounts };
+export type WatchedRow = ReplayRow & { readonly counts?: RolloutCounts };
 
 export type Alert = {
   readonly rule: AlertRule;
@@ -120,7 +120,7 @@ export class AlertWatch {
   }
 
   /** Adds the latest attempts of a group. @throws RangeError if its recipe is not among the run's. */
-  add(rows: readonly CountedRow[]): void {
+  add(rows: readonly WatchedRow[]): void {
     const [row] = rows;
     if (row === undefined || row.step === null) return;
     const step = this.#stepOf(row.step);
@@ -143,7 +143,7 @@ export class AlertWatch {
     return step;
   }
 
-  #placed(group: ReplayedGroup<CountedRow>): PlacedRollout[] {
+  #placed(group: ReplayedGroup<WatchedRow>): PlacedRollout[] {
     const hasSignal = group.degenerate.before === null;
     const observed = withoutAnswerUnmet(
       group.samples.map(({ row: { facts, recipe } }) => {
@@ -195,7 +195,7 @@ export class AlertWatch {
   }
 
   /** The parts of a reward: its components, that of the rubric by its criteria; `null` = unscored. */
-  #partsOf({ row: { facts, recipe }, before }: ReplayedSample<CountedRow>): RewardParts | null {
+  #partsOf({ row: { facts, recipe }, before }: ReplayedSample<WatchedRow>): RewardParts | null {
     const values = this.#recipes.get(recipe);
     if (values === undefined || before.reward === null) return null;
     const parts: Record<string, number> = {};
@@ -211,7 +211,7 @@ export class AlertWatch {
     return Math.abs(rest) > ROUNDING ? { ...parts, [OTHER_RULES]: rest } : parts;
   }
 
-  #judgedOutcome({ facts, recipe }: CountedRow): number | null {
+  #judgedOutcome({ facts, recipe }: WatchedRow): number | null {
     const values = this.#recipes.get(recipe);
     return values === undefined ? null : (this.#composers.of(values).judgedOutcome?.(facts) ?? null);
   }
@@ -316,7 +316,7 @@ export class AlertWatch {
   }
 }
 
-type PlacedRow = { readonly row: CountedRow; readonly watched: WatchedRollout | null };
+type PlacedRow = { readonly row: WatchedRow; readonly watched: WatchedRollout | null };
 
 /** Figures that a run of an earlier version, or of a family that reads no answer, lacks. */
 const OF_WORDS: ReadonlySet<AlertFigure> = new Set(['copies', 'words', 'repeated', 'sources_cited']);

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import type { FamilyName, Recipe } from '../families/composers.ts';
 import { resolveRecipe } from '../families/resolve.ts';
-import type { Line } from '../judgments/jsonl.ts';
+import type { StreamLine } from '../judgments/jsonl.ts';
 import { MAX_REFUSED_LINES_LISTED } from '../limits.ts';
 import { differingRows, type RowToCheck } from './reward-check.ts';
 import { type RunFileRecipe, type RunFileRollout, readRunLine } from './run-file.ts';
@@ -89,7 +89,7 @@ const DETAILS: Readonly<Record<Refusal, string>> = {
 };
 
 export async function importRun(
-  lines: AsyncIterable<Line>,
+  lines: AsyncIterable<StreamLine>,
   sink: RunSink,
   limits: RunImportLimits,
 ): Promise<RunImportReport> {

@@ -210,7 +210,7 @@ export const promptRubricsSchema = z.strictObject({
 
 export type PromptRubricsReply = z.infer<typeof promptRubricsSchema>;
 
-export const observedSchema = z.strictObject({
+export const observationSchema = z.strictObject({
   prompt: sha256Schema,
   recorded: z.boolean().describe('false: the log has it from this group already, and nothing changed.'),
   stale: z.boolean().describe('Whether the set had changed since the one that the request names.'),
@@ -220,7 +220,7 @@ export const observedSchema = z.strictObject({
 
 export const startedSchema = z.strictObject({
   started: z.boolean().describe('false: the prompt was there.'),
-  proposal: observedSchema.nullable().describe('null = the request has none.'),
+  proposal: observationSchema.nullable().describe('null = the request has none.'),
   rubrics: promptRubricsSchema.omit({ events: true }),
 });
 

@@ -6,7 +6,7 @@
 import { createMessageBatch, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import { BATCH_MESSAGE_VERSION, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
+import { BATCH_MESSAGE_VERSION, type TaskMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import { consumeJobs } from '../../functions/batches/consume-queue.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
@@ -34,9 +34,9 @@ type Faults = {
 export const faults: Faults = { files: null, db: null, kv: null, queue: null, batch: null };
 
 /** Messages that the objects have sent and the test has not delivered yet, in order. */
-export const messages: JobMessage[] = [];
+export const messages: TaskMessage[] = [];
 
-export function message(batch: string, task: number): JobMessage {
+export function message(batch: string, task: number): TaskMessage {
   return { v: BATCH_MESSAGE_VERSION, kind: 'batch', project: DEFAULT_PROJECT, batch, task };
 }
 
@@ -108,7 +108,7 @@ export function doctored(environment: Environment): Environment {
   return made;
 }
 
-function sentOf(method: string, [sent]: readonly unknown[]): Iterable<MessageSendRequest<JobMessage>> {
+function sentOf(method: string, [sent]: readonly unknown[]): Iterable<MessageSendRequest<TaskMessage>> {
   if (method !== 'sendBatch' || !Array.isArray(sent)) throw new Error(`the queue was asked for ${method}`);
   return sent;
 }

@@ -1,7 +1,7 @@
 /** Groups that are scored under evolving rubrics: both orders, repetition, failures, groups in flight, resume, erasure. */
 import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { MadeRubrics, RubricMaker } from '../../service/ports.ts';
+import type { MadeGroupRubrics, RubricMaker } from '../../service/ports.ts';
 import type { Result } from '../../src/result.ts';
 import { criterionId, questionDigest, setId } from '../../src/rubrics/rubric-set.ts';
 import { type RunStep, runStepSchema } from '../../src/runs/summary.ts';
@@ -19,7 +19,7 @@ const RESPONSES = [`${response} alpha`, `${response} beta`, response, '<answer>a
 /** The generator of a test: what it answers, and what it was asked. */
 let generate: RubricMaker;
 let wanted: Parameters<RubricMaker>[0][] = [];
-const makes = (...descriptions: readonly string[]): Result<MadeRubrics, never> => ({
+const makes = (...descriptions: readonly string[]): Result<MadeGroupRubrics, never> => ({
   ok: true,
   value: {
     criteria: descriptions.map((description) => ({ polarity: 'positive', description, weight: 1 })),

@@ -8,7 +8,7 @@ import {
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import worker from '../../functions/index.ts';
-import { FAMILIES } from '../../functions/metrics/catalogue.ts';
+import { METRICS } from '../../functions/metrics/catalogue.ts';
 import { Counts, MAX_SERIES } from '../../functions/metrics/counts.ts';
 import { FigureTotals } from '../../functions/metrics/figure-totals.ts';
 import type { Backends } from '../../service/backends/configured.ts';
@@ -97,7 +97,7 @@ function fresh(): object {
 describe('the page', () => {
   it('has every family, also before anything was counted', async () => {
     const { types } = await page();
-    expect([...types]).toEqual(Object.entries(FAMILIES).map(([name, { type }]) => [name, type]));
+    expect([...types]).toEqual(Object.entries(METRICS).map(([name, { type }]) => [name, type]));
   });
 
   it('counts judge calls, tokens, times and where judgments came from', async () => {

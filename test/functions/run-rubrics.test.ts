@@ -6,7 +6,7 @@ import { MAX_CRITERIA } from '../../src/limits.ts';
 import { EVOLUTION_PRESETS } from '../../src/rubrics/evolution-rules.ts';
 import { criterionId, questionDigest } from '../../src/rubrics/rubric-set.ts';
 import {
-  observedSchema,
+  observationSchema,
   promptListSchema,
   promptRubricsSchema,
   resumedSchema,
@@ -46,7 +46,7 @@ const loggedSchema = promptRubricsSchema.required({ events: true });
 const read = (run: string, query = '') =>
   ok(loggedSchema, new Request(`${ORIGIN}/v1/runs/${run}/rubrics/${PROMPT}${query}`));
 const scored = (run: string, body: object) =>
-  ok(observedSchema, post(`/v1/runs/${run}/rubrics/${PROMPT}/scored`, body));
+  ok(observationSchema, post(`/v1/runs/${run}/rubrics/${PROMPT}/scored`, body));
 const even = (numbers: readonly number[]) => numbers.map((n) => ({ id: idOf(n), n: 4, mean: 1, std: 0 }));
 const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
 

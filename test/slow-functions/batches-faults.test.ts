@@ -6,7 +6,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/app.ts';
-import { BATCH_MESSAGE_VERSION, FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
+import { BATCH_MESSAGE_VERSION, FINALISE, type TaskMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import {
   BATCH_WATCH_MS,
   CHUNK_STORE_MS,
@@ -79,7 +79,7 @@ describe('messages', () => {
 
   it('that come twice, late, or out of order do nothing twice', async () => {
     const { id, ids } = await begin(LINES);
-    const seen: JobMessage[] = [];
+    const seen: TaskMessage[] = [];
     for (let next = messages.pop(); next !== undefined; next = messages.pop()) {
       seen.push(next);
       await Promise.all([deliver(next), deliver(next), deliver(next)]);

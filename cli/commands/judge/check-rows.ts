@@ -13,7 +13,7 @@ const CHECKED_RECIPE = 'refiner-gpt54-instance-rubric';
 
 /** `auto`: each row says by its fields what it is. */
 export const ROW_FORMATS = ['auto', ...LABEL_FORMATS, 'rollouts'] as const;
-export type RowFormat = (typeof ROW_FORMATS)[number];
+export type CheckFormat = (typeof ROW_FORMATS)[number];
 
 type CheckRow =
   | { readonly kind: 'rollout'; readonly request: ScoreRequest }
@@ -25,7 +25,7 @@ const anyFields = z.record(z.string(), z.unknown());
 const NOTE: ReadonlySet<string> = new Set(['note']);
 
 /** Reads one line. */
-export function readCheckRow(line: RowLine, asked: RowFormat): ReadCheckRow {
+export function readCheckRow(line: RowLine, asked: CheckFormat): ReadCheckRow {
   const read = lineFields(line.content);
   if (!read.ok) return { ok: false, error: [read.error] };
   const format = asked === 'auto' ? (labelFormatOf(read.value) ?? 'rollouts') : asked;

@@ -18,7 +18,7 @@ import { type LineProblem, problemTexts } from '../../shared/rows.ts';
 import { Screen } from '../../shared/screen.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
-import { ROW_FORMATS, type RowFormat, readCheckRow } from './check-rows.ts';
+import { type CheckFormat, ROW_FORMATS, readCheckRow } from './check-rows.ts';
 import { CriteriaCheck } from './criteria-check.ts';
 import {
   type CheckedJudge,
@@ -100,7 +100,7 @@ async function openAll(paths: readonly string[], flags: Flags): Promise<readonly
 async function shotsOf(
   paths: readonly string[],
   openInputs: () => Promise<readonly RowInput[]>,
-  { format, seed }: { readonly format: RowFormat; readonly seed: number },
+  { format, seed }: { readonly format: CheckFormat; readonly seed: number },
   count: number,
 ): Promise<Shots> {
   if (paths.includes('-')) throw new UsageError('--shots reads the rows twice', 'Give a file instead of -.');
@@ -179,7 +179,7 @@ type CheckRun = {
   readonly quick: boolean;
   /** Language models are asked for log-probabilities. */
   readonly logprobs: boolean;
-  readonly format: RowFormat;
+  readonly format: CheckFormat;
   readonly seed: number;
   /** Maximum number of rows; `null` = all. */
   readonly limit: number | null;

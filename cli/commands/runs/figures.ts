@@ -4,7 +4,7 @@ import type { RunStep } from '../../../src/runs/summary.ts';
 /** A figure of a step by its tag. TensorBoard and W&B group tags by the part before the slash. */
 export type Figure = readonly [tag: string, value: number];
 
-export type StepFigures = { readonly step: number; readonly figures: readonly Figure[] };
+export type TaggedFigures = { readonly step: number; readonly figures: readonly Figure[] };
 
 /** The figures of a step. A figure that the step does not have (no rollout scored, …) is left out: it is not 0. */
 export function figuresOf(step: RunStep): Figure[] {

@@ -6,7 +6,7 @@ import type { RunAlertsReply } from '../../../src/wire/alerts-reply.ts';
 import type { RunDetail, RunRollout } from '../../../src/wire/runs.ts';
 import { recipeText } from '../../shared/summary.ts';
 
-export type Ledger = {
+export type LedgerFigures = {
   /** Each once, by its latest attempt. */
   readonly rollouts: number;
   /** As `runs digest` prints it. */
@@ -24,7 +24,7 @@ export type RunReport = {
   readonly alerts: RunAlertsReply;
   /** Of the last step, the highest reward first. */
   readonly answers: readonly RunRollout[];
-  readonly ledger: Ledger;
+  readonly ledger: LedgerFigures;
   /** Of Citeward. */
   readonly version: string;
 };

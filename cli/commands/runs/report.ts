@@ -21,7 +21,7 @@ import { RunDigest } from './digest.ts';
 import { withExport } from './exported-run.ts';
 import { connectForRuns, runIdOf } from './options.ts';
 import { reportPage } from './report-page.ts';
-import { type Ledger, type RunReport, reportMarkdown } from './report-text.ts';
+import { type LedgerFigures, type RunReport, reportMarkdown } from './report-text.ts';
 import { runPages } from './run.ts';
 
 const syntax: CommandSyntax = {
@@ -109,7 +109,7 @@ async function reportOf(
   client: Client,
   id: string,
   withAnswers: boolean,
-  ledger: () => Promise<Ledger>,
+  ledger: () => Promise<LedgerFigures>,
 ): Promise<RunReport> {
   const steps: RunStep[] = [];
   let described: RunDetail | null = null;
@@ -169,7 +169,7 @@ function byReward(one: ScoredRollout, other: ScoredRollout): number {
 }
 
 /** The digest of an exported run, and each of its rewards computed again. */
-export async function ledgerOf(path: string): Promise<Ledger> {
+export async function ledgerOf(path: string): Promise<LedgerFigures> {
   const { recipes } = await recipesOfFile(path);
   const digest = new RunDigest();
   const recomputed = { equal: 0, alone: 0, different: 0 };

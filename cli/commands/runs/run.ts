@@ -23,7 +23,7 @@ import { recipeText } from '../../shared/summary.ts';
 import { resultTable } from '../../shared/table.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
 import { figuresRecord, firstRecord } from './event-file.ts';
-import { figuresOf, type StepFigures } from './figures.ts';
+import { figuresOf, type TaggedFigures } from './figures.ts';
 import {
   connectForRuns,
   deleteSyntax,
@@ -185,14 +185,14 @@ async function runExport(flags: Flags): Promise<number> {
 
 /** The figures of a run, step by step. */
 type RunFigures = {
-  readonly steps: readonly StepFigures[];
+  readonly steps: readonly TaggedFigures[];
   /** When the run was last recorded, in seconds since 1970. */
   readonly active_s: number;
 };
 
 /** Reads the figures of each step. @throws RunError if the rollouts have no steps. */
 async function figuresOfRun(runs: Client['runs'], id: string, screen: Screen): Promise<RunFigures> {
-  const steps: StepFigures[] = [];
+  const steps: TaggedFigures[] = [];
   let withoutStep = 0;
   let active_s = 0;
   for await (const page of runPages(runs, id, null)) {

@@ -9,7 +9,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RunError } from '../../shared/exit.ts';
 import { messageOf } from '../../shared/input.ts';
-import type { StepFigures } from './figures.ts';
+import type { TaggedFigures } from './figures.ts';
 
 /** The Python client of a clone; elsewhere the installed package is imported. */
 const PYTHON_CLIENT = resolve(import.meta.dirname, '../../../clients/python');
@@ -45,7 +45,7 @@ export function startPython(command: readonly string[], needs: string): StartedP
 }
 
 /** A step as citeward.wandb reads it. */
-export function wandbLine({ step, figures }: StepFigures): string {
+export function wandbLine({ step, figures }: TaggedFigures): string {
   return JSON.stringify({ step, figures: Object.fromEntries(figures) });
 }
 
@@ -57,7 +57,7 @@ export function wandbLine({ step, figures }: StepFigures): string {
 export async function logToWandb(
   project: string,
   run: string,
-  steps: readonly StepFigures[],
+  steps: readonly TaggedFigures[],
   onProgress: (steps: number) => void,
 ): Promise<void> {
   const { child, ended } = startPython(['citeward.wandb', project, run], 'wandb');

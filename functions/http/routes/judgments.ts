@@ -13,7 +13,7 @@ import type { IssuerKeys } from '../../storage/issuer-settings.ts';
 import { readJson } from '../body.ts';
 import { platformOf, storesOf } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
-import { chunksOf, JSON_LINES, streamOf } from '../json-lines.ts';
+import { chunksOf, JSON_LINES_HEADERS, streamOf } from '../json-lines.ts';
 
 /** Judgments that an import verifies and stores together, and the size of their lines in UTF-16 code units. */
 const IMPORT_CHUNK_LINES = 100;
@@ -30,7 +30,7 @@ export const judgmentHandlers = {
     const wanted = keys.map((key) => ({ key, verdicts: null }));
     const { judgments, desk } = storesOf(c);
     const lines = exportJudgments(judgments, desk, wanted, MAX_KV_BULK_KEYS);
-    return c.body(streamOf(lines), 200, JSON_LINES);
+    return c.body(streamOf(lines), 200, JSON_LINES_HEADERS);
   },
   'POST /v1/judgments:import': async (c) => {
     const { signing, desk } = await platformOf(c);

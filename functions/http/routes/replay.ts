@@ -14,7 +14,7 @@ import { logEvent } from '../../log-event.ts';
 import { readJson } from '../body.ts';
 import { platformOf, storesOf } from '../context.ts';
 import { type Handlers, pathParameter } from '../handlers.ts';
-import { JSON_LINES } from '../json-lines.ts';
+import { JSON_LINES_HEADERS } from '../json-lines.ts';
 
 /** Lines are sent in chunks of up to this many UTF-16 code units; the end of a step is sent at once. */
 const REPLAY_CHUNK_CHARS = 32 * 1024;
@@ -28,7 +28,7 @@ export const replayHandlers = {
     const started = await startReplay(run, request, await platformOf(c));
     if (!started.ok) throw new RequestError(started.error);
     const { lines, judges } = started.value;
-    return c.body(streamOf(lines, c.get('requestId'), judges), 200, JSON_LINES);
+    return c.body(streamOf(lines, c.get('requestId'), judges), 200, JSON_LINES_HEADERS);
   },
 } satisfies Partial<Handlers>;
 

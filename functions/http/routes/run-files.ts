@@ -20,7 +20,7 @@ import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
 import { storesOf } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
-import { chunksOf, inChunks, JSON_LINES, streamOf } from '../json-lines.ts';
+import { chunksOf, inChunks, JSON_LINES_HEADERS, streamOf } from '../json-lines.ts';
 import { foundRun, runIdOf } from './runs.ts';
 
 /** Rollouts that an import stores together, and the size of their lines in UTF-16 code units. */
@@ -34,13 +34,13 @@ const RUN_IMPORT_BUFFER_BYTES = 2 * RUN_IMPORT_GROUP_CHARS + MAX_RUN_IMPORT_LINE
 export const runFileHandlers = {
   'GET /v1/runs/{id}/export': async (c) => {
     const run = await foundRun(c);
-    return c.body(streamOf(inChunks(runLines(storesOf(c).ledger, run))), 200, JSON_LINES);
+    return c.body(streamOf(inChunks(runLines(storesOf(c).ledger, run))), 200, JSON_LINES_HEADERS);
   },
   'GET /v1/runs/{id}/judgments.jsonl': async (c) => {
     const run = await foundRun(c);
     const { judgments, desk, ledger } = storesOf(c);
     const lines = exportJudgments(judgments, desk, pinnedJudgments(ledger, run), MAX_KV_BULK_KEYS);
-    return c.body(streamOf(inChunks(lines)), 200, JSON_LINES);
+    return c.body(streamOf(inChunks(lines)), 200, JSON_LINES_HEADERS);
   },
   'POST /v1/runs/{id}/import': async (c) => {
     const run = runIdOf(c);

@@ -12,7 +12,7 @@ import { questionDigest, setId } from '../../../src/rubrics/rubric-set.ts';
 import {
   editProblem,
   editRequestSchema,
-  type observedSchema,
+  type observationSchema,
   type PromptList,
   promptReplyOf,
   promptStartSchema,
@@ -138,7 +138,7 @@ async function proposed(
   life: RunLife,
   prompt: string,
   { proposal, failed_generation: failed }: z.infer<typeof promptStartSchema>,
-): Promise<z.infer<typeof observedSchema> | null> {
+): Promise<z.infer<typeof observationSchema> | null> {
   if (failed !== undefined) {
     const { step, group, reason } = failed;
     const answer = await observed(rubrics, life, prompt, {
@@ -184,6 +184,6 @@ function observedReply(
   prompt: string,
   { stale, set, events }: ObserveAnswer,
   recorded: boolean,
-): z.infer<typeof observedSchema> {
+): z.infer<typeof observationSchema> {
   return { prompt, recorded, stale, set, events: [...events] };
 }

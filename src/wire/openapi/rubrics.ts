@@ -1,7 +1,7 @@
 /** The evolving rubrics of runs in the OpenAPI document. */
 import {
   editRequestSchema,
-  observedSchema,
+  observationSchema,
   promptListSchema,
   promptRubricsSchema,
   promptStartSchema,
@@ -65,6 +65,6 @@ export const EVOLVING_RUBRICS = {
     StartedPrompt: startedSchema,
     Resumed: resumedSchema,
     PromptRubrics: promptRubricsSchema,
-    ObservedGroup: observedSchema,
+    ObservedGroup: observationSchema,
   },
 } satisfies Section;

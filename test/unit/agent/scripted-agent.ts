@@ -1,5 +1,5 @@
 /** An agent whose turns and sandbox replies are scripted by the test. */
-import { NO_OBSERVER, runTrajectory, type TrajectoryOptions } from '../../../service/trajectory.ts';
+import { type LoopOptions, NO_OBSERVER, runTrajectory } from '../../../service/trajectory.ts';
 import type { ToolOutput } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop, type CodeOutcome } from '../../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';
@@ -67,7 +67,7 @@ export type Play = {
   readonly outputs?: readonly CodeOutcome[];
   readonly settings?: AgentSettingsInput;
   readonly generator?: Partial<Generator>;
-  readonly options?: Partial<TrajectoryOptions>;
+  readonly options?: Partial<LoopOptions>;
 };
 
 /** Plays the script to its end. @throws Error if the agent continues beyond it. */

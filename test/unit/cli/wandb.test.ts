@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { StepFigures } from '../../../cli/commands/runs/figures.ts';
+import type { TaggedFigures } from '../../../cli/commands/runs/figures.ts';
 import { openPython } from '../../../cli/commands/runs/sync.ts';
 import { logToWandb, wandbLine } from '../../../cli/commands/runs/wandb.ts';
 import { RunError } from '../../../cli/shared/exit.ts';
 
-const STEPS: readonly StepFigures[] = [
+const STEPS: readonly TaggedFigures[] = [
   {
     step: 3,
     figures: [

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { FAMILIES } from '../../../functions/metrics/catalogue.ts';
+import { METRICS } from '../../../functions/metrics/catalogue.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(resolve(root, path), 'utf8');
@@ -12,7 +12,7 @@ const SUFFIXES = { counter: ['_total'], gauge: [''], histogram: ['_bucket', '_co
 
 /** The labels of each sample of GET /metrics, by name. test/functions/metrics.test.ts compares page and catalogue. */
 const OWN = new Map(
-  Object.entries(FAMILIES).flatMap(([name, { type, labels }]) =>
+  Object.entries(METRICS).flatMap(([name, { type, labels }]) =>
     SUFFIXES[type].map((suffix) => [name + suffix, suffix === '_bucket' ? [...labels, 'le'] : [...labels]] as const),
   ),
 );
@@ -95,7 +95,7 @@ describe('ops/grafana.json', () => {
 
 it('every metric has an alert or a panel', () => {
   const shown = new Set([...RULES, ...PANELS].flatMap(([, expression]) => metricsIn(expression)));
-  const unseen = Object.entries(FAMILIES).filter(
+  const unseen = Object.entries(METRICS).filter(
     ([name, { type }]) => !SUFFIXES[type].some((suffix) => shown.has(name + suffix)),
   );
   expect(unseen.map(([name]) => name)).toEqual([]);

@@ -8,7 +8,7 @@ import { familyOf } from '../../../src/families/registry.ts';
 import { type AlertFigure, RANK_FIGURES } from '../../../src/runs/alert-figures.ts';
 import { ALERT_RULES, type AlertRule, RULES } from '../../../src/runs/alert-rules.ts';
 import { alertLines } from '../../../src/runs/alert-text.ts';
-import { AlertWatch, type CountedRow, type RunAlerts } from '../../../src/runs/alerts.ts';
+import { AlertWatch, type RunAlerts, type WatchedRow } from '../../../src/runs/alerts.ts';
 import { remedyChanges } from '../../../src/runs/remedies.ts';
 import type { AnswerCounts, RolloutCounts } from '../../../src/runs/rollout-counts.ts';
 import { FAMILIES_OF_FACTS, rowsOf, syntheticRun } from './synthetic-rows.ts';
@@ -97,7 +97,7 @@ function counted(
         recipe,
         { step, group: `g${group}` },
       );
-      watch.add(rows.map((row, n): CountedRow => ({ ...row, counts: { ...BARE_COUNTS, ...made[n]?.counts } })));
+      watch.add(rows.map((row, n): WatchedRow => ({ ...row, counts: { ...BARE_COUNTS, ...made[n]?.counts } })));
     }
   }
   return watch.alerts;
