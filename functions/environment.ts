@@ -61,7 +61,7 @@ export type Environment = Env & {
   readonly WEBHOOK_SECRETS_KEY?: string;
 };
 
-export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; readonly scopes: ReadonlySet<Scope> };
+type ApiKey = { readonly name: string; readonly sha256: Uint8Array; readonly scopes: ReadonlySet<Scope> };
 
 export type Settings = {
   /** Whether projects share the judgments of equal questions. */

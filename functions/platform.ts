@@ -48,7 +48,7 @@ export type PlatformParts = {
 };
 
 /** For whom a platform works. */
-export type PlatformUse = {
+type PlatformUse = {
   readonly callClass: CallClass;
   /** The project whose runs, files and uploads it reads and writes, and which pays for judge calls. */
   readonly payer: Payer;

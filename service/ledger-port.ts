@@ -44,7 +44,7 @@ export function lifeOf({ project, id, incarnation, shards }: StoredRun): RunLife
 }
 
 /** A recipe of a run. `name` as requested; `null` = inline. */
-export type RunRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
+type RunRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
 
 export type NewRollout = {
   /** The training step; `null` = the trainer sent no step. */

@@ -94,7 +94,7 @@ type RubricsReader = {
 };
 
 /** Where a Worker keeps what requests record. */
-export type RunRecords = {
+type RunRecords = {
   readonly ledger: Ledger;
   readonly rubrics: EvolvingRubrics;
   /** Keeps the judge's reasons, for requests that ask for it. */

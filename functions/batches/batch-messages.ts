@@ -51,7 +51,7 @@ export type NewBatch = {
  * Why an object refuses a call: it has no batch, or a later version of the Worker wrote the batch (the deployment was
  * rolled back), and the object leaves it alone.
  */
-export type BatchRefusal = 'batch_unknown' | 'version_skew';
+type BatchRefusal = 'batch_unknown' | 'version_skew';
 
 export type BatchAnswer<T> =
   | { readonly ok: true; readonly value: T }

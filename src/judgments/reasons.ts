@@ -6,7 +6,7 @@
 import type { ReasonPlace } from './protocol/judgment-kind.ts';
 import { MAX_REASON_CHARS } from './protocol/prompt.ts';
 
-export type JudgeReason = ReasonPlace & { readonly reason: string };
+type JudgeReason = ReasonPlace & { readonly reason: string };
 
 /**
  * The reasons of one judgment. `not_kept`: the judgment was made without keeping them, or they have expired.

@@ -4,7 +4,7 @@ import { isYes, type RowLabel, share } from './label-figures.ts';
 /** A labelled claim with the level of its verdict and the tier that decided it; `null` = there is none. */
 export type TieredRow = RowLabel & { readonly verdict: number | null; readonly tier: number | null };
 
-export type TierFigures = {
+type TierFigures = {
   readonly judge: string;
   /** Claims that the tier decided. */
   readonly decided: number;

@@ -37,7 +37,7 @@ const ratingSchema = z.strictObject({
 });
 
 /** The label that one person gave. */
-export type Rating = Readonly<z.infer<typeof ratingSchema>>;
+type Rating = Readonly<z.infer<typeof ratingSchema>>;
 
 const commonFields = {
   set: nameSchema.describe('The set that the row belongs to; figures are also given for each set.'),

@@ -32,7 +32,7 @@ const MAX_LISTED = 3;
 const MAX_TOGETHER = 4;
 
 /** What a canned answer earns. Means are over the rows in which it and the best known answer have a reward. */
-export type Payment = {
+type Payment = {
   readonly rows: number;
   /** `null` = no such row. */
   readonly reward: number | null;
@@ -66,7 +66,7 @@ export type AnswerReport = Payment & {
 
 export const PROBE_WARNINGS = ['cheap_answer_paid', 'no_own_criteria', 'criteria_unmet', 'best_known_unpaid'] as const;
 
-export type ProbeWarning = {
+type ProbeWarning = {
   readonly kind: (typeof PROBE_WARNINGS)[number];
   /** The answer that is paid; only with `cheap_answer_paid`. */
   readonly answer?: CannedAnswerName;
@@ -82,7 +82,7 @@ type GroupCorrelation = {
 };
 
 /** What the advantages of the samples follow inside groups of two samples or more. */
-export type SampleReport = {
+type SampleReport = {
   readonly groups: number;
   readonly samples: number;
   readonly unscored: number;

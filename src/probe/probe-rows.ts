@@ -27,7 +27,7 @@ export type ProbedRow = {
 };
 
 /** A canned answer, or why it could not be given. */
-export type MeasuredAnswer =
+type MeasuredAnswer =
   | { readonly name: CannedAnswerName; readonly facts: Facts }
   | { readonly name: CannedAnswerName; readonly not_given: NotGiven };
 

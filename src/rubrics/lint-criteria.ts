@@ -13,7 +13,7 @@ export const LINT_FINDINGS = {
   always_met: 'it pays for every given answer',
 } as const;
 
-export type LintReason = keyof typeof LINT_FINDINGS;
+type LintReason = keyof typeof LINT_FINDINGS;
 
 /** @property scores verdicts of given answers, 0 to 2; without those that are missing. */
 export type LintedCriterion = PromptCriterion & { readonly scores: readonly number[] };

@@ -47,7 +47,7 @@ export const replayedRubricsSchema = z
 export type ReplayedRubricsInput = Readonly<z.infer<typeof replayedRubricsSchema>>;
 
 /** A group as it was recorded. `set`: the id of the set that scored it. */
-export type ScoredPlace = { readonly step: number | null; readonly group: string; readonly set: string };
+type ScoredPlace = { readonly step: number | null; readonly group: string; readonly set: string };
 
 export type ReplayedSets = {
   /** Every criterion of the log, by its id. */

@@ -60,7 +60,7 @@ export type Rule = {
 export type FigureReader = (figure: AlertFigure) => number;
 
 /** What a sentence is made of. */
-export type RuleView = {
+type RuleView = {
   readonly last: FigureReader;
   readonly first: FigureReader;
   /** The rollouts of the window that show it; `null` = none do. */

@@ -4,7 +4,7 @@
  */
 
 /** What a part of the reward does, by its name. */
-export type PayingPart = { readonly name: string; readonly share: number };
+type PayingPart = { readonly name: string; readonly share: number };
 
 export type PayingParts = {
   /**

@@ -34,7 +34,7 @@ export type Measurer = {
 };
 
 /** Chooses the rubric of each row, by index; `null` = the recorded one. */
-export type RubricChooser = { of(rows: RowsOfGroup): Promise<PreparedGroup['rubrics']> };
+type RubricChooser = { of(rows: RowsOfGroup): Promise<PreparedGroup['rubrics']> };
 
 /** What a replay needs besides the rows. */
 export type ReplayParts = {

@@ -31,7 +31,7 @@ export type Comparing = {
 };
 
 /** One order in which a pair was shown. */
-export type ComparedOrder = {
+type ComparedOrder = {
   /** The better answer by its place in the pair, not by the order of showing; `null` = the judgment is missing. */
   readonly better: Preference | null;
   readonly obtained: ObtainedJudgment;
@@ -45,7 +45,7 @@ export type ComparedPair = {
   readonly orders: readonly [ComparedOrder, ComparedOrder];
 };
 
-export type ComparedAnswer = Standing & {
+type ComparedAnswer = Standing & {
   /** Why a comparison of the answer has no result; `null` = all have one. */
   readonly failure: JudgeFailure | null;
 };

@@ -15,10 +15,10 @@ import { type OthersSpread, othersSpreads, type Spread, spreadOf, sum } from './
 
 export const GDPO_PRESET_NAMES = ['trl-gdpo', 'verl-gdpo', 'nemo-gdpo'] as const;
 
-export type GdpoPreset = (typeof GDPO_PRESET_NAMES)[number];
+type GdpoPreset = (typeof GDPO_PRESET_NAMES)[number];
 
 /** The weight of each component; a component without one has weight 1. */
-export type ComponentWeights = Readonly<Record<string, number>>;
+type ComponentWeights = Readonly<Record<string, number>>;
 
 /** The settings of the trainer that change its rule. */
 export type GdpoOptions =
@@ -52,7 +52,7 @@ export type StepMember = {
   readonly response_tokens?: number | undefined;
 };
 
-export type WeightedSum = {
+type WeightedSum = {
   /** The weighted sum of the normalised components; `null` = unscored. */
   readonly weighted_sum: number | null;
   /** Unscored: the member is in no statistic, and the trainer must leave it out of the loss. */

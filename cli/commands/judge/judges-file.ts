@@ -20,7 +20,7 @@ export type JudgeDescription =
   | { readonly kind: 'cascade'; readonly name: string; readonly tiers: readonly DescribedTier[] };
 
 /** `band`: the probabilities from the first on and below the second are left to the next tier; `null` = the last tier. */
-export type DescribedTier = { readonly judge: JudgeDescription; readonly band: readonly [number, number] | null };
+type DescribedTier = { readonly judge: JudgeDescription; readonly band: readonly [number, number] | null };
 
 const nameSchema = z.string().min(1).max(MAX_NAME_CHARS);
 

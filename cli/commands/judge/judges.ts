@@ -26,7 +26,7 @@ import { CostMeter, MeasuredJudge, metered, resampled, withoutRefusedLogprobs } 
 
 /** How criteria are judged: all of a rollout in one call, each in a call of its own, or some in each call. */
 export const JUDGINGS = ['per_criterion', 'joint', 'batched'] as const;
-export type Judging = (typeof JUDGINGS)[number];
+type Judging = (typeof JUDGINGS)[number];
 
 export const DEFAULT_BATCH = 2;
 

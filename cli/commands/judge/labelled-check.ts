@@ -44,7 +44,7 @@ export type LabelledJudging = {
 };
 
 /** `unverified`: no cited source contains the quote, it leaves out what changes its meaning, or it is empty. */
-export type QuoteCounts = { readonly supported: number; readonly unverified: number; readonly share: number };
+type QuoteCounts = { readonly supported: number; readonly unverified: number; readonly share: number };
 
 export class LabelledCheck {
   readonly #judge: CheckedJudge;

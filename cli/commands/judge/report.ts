@@ -73,7 +73,7 @@ export type PartFigures = LabelFigures & {
 };
 
 /** `scored`: rows with a probability. */
-export type CalibrationFigures = ThresholdFigures & { readonly scored: number };
+type CalibrationFigures = ThresholdFigures & { readonly scored: number };
 
 export type PairPartFigures = PairFigures & { readonly part: 'all' | 'edit'; readonly name: string | null };
 
@@ -133,7 +133,7 @@ export type CheckReport = {
 };
 
 /** What one judge gave. `verdicts`: one entry for each labelled row. */
-export type CheckedBy = {
+type CheckedBy = {
   readonly judge: CheckedJudge;
   readonly criteria: CriteriaReport;
   readonly judging: LabelledJudging;

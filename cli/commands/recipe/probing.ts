@@ -9,9 +9,9 @@ import type { LineProblem } from '../../shared/rows.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 
 /** Rows that were measured together. */
-export type MeasuredRows = { readonly rows: readonly ProbedRow[]; readonly judges: readonly JudgeUse[] };
+type MeasuredRows = { readonly rows: readonly ProbedRow[]; readonly judges: readonly JudgeUse[] };
 
-export type Probing =
+type Probing =
   | ({ readonly kind: 'done' } & MeasuredRows)
   /** Some rows are wrong; `row` is the index of each among those that were asked about. */
   | { readonly kind: 'refused'; readonly problems: readonly (LineProblem & { readonly row: number })[] };

@@ -5,7 +5,7 @@ import type { RunRollout } from '../../../src/wire/runs.ts';
 export type Tone = 'unjudged' | 'full' | 'partial' | 'none';
 
 /** A piece of the answer; `tone` is null outside claims. */
-export type AnswerPiece = { readonly text: string; readonly tone: Tone | null };
+type AnswerPiece = { readonly text: string; readonly tone: Tone | null };
 
 export type MarkedAnswer = { readonly question: string | null; readonly pieces: readonly AnswerPiece[] };
 

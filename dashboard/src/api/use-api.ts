@@ -4,7 +4,7 @@ import { apiKey } from '../settings/api-key.ts';
 import { useObservable } from '../settings/observable.ts';
 import { type CallFailure, callApi, type Reply } from './call.ts';
 
-export type Loaded<T> =
+type Loaded<T> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly failure: CallFailure }
   | { readonly state: 'loaded'; readonly value: T };

@@ -4,7 +4,7 @@ import type { FileReply } from '../../../src/wire/files.ts';
 import { callApi, fileContentPath, openApi, type Reply } from '../api/call.ts';
 import { textLines } from '../api/text-lines.ts';
 
-export type FailureReason = {
+type FailureReason = {
   readonly code: string;
   readonly count: number;
   /** Whether the same lines can succeed later; otherwise lines or settings must change first. */

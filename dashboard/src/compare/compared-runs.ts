@@ -32,7 +32,7 @@ export type Side = {
   readonly rewards: ReadonlyMap<string, PlacedReward>;
 };
 
-export type PlacedReward = Pick<LedgerRow, 'step' | 'group' | 'sample'> & { readonly reward: number | null };
+type PlacedReward = Pick<LedgerRow, 'step' | 'group' | 'sample'> & { readonly reward: number | null };
 
 /** The run of a side, and the recipes under which it is replayed; `after` is `null` for the recorded rewards. */
 export type SideRequest = {

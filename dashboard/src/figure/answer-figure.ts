@@ -21,7 +21,7 @@ export type FigureAnswer = {
 };
 
 type Tone = 'full' | 'partial' | 'none' | 'invented' | 'unknown';
-export type ColourName = 'card' | 'ink' | 'muted' | 'line-strong' | Tone | `${Tone}-wash`;
+type ColourName = 'card' | 'ink' | 'muted' | 'line-strong' | Tone | `${Tone}-wash`;
 /** The CSS colour of a variable of base.css. */
 export type Palette = (name: ColourName) => string;
 

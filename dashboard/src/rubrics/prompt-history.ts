@@ -3,7 +3,7 @@ import type { PromptRubricsReply } from '../../../src/wire/rubrics.ts';
 import type { Values } from '../charts/line-chart.tsx';
 
 export type LoggedEvent = NonNullable<PromptRubricsReply['events']>[number];
-export type CriterionState = 'persistent' | 'active' | 'inactive';
+type CriterionState = 'persistent' | 'active' | 'inactive';
 
 /** A criterion of the prompt, as it is now. */
 export type ShownCriterion = PromptRubricsReply['active'][number] & {

@@ -117,7 +117,7 @@ export type JudgeFailure = {
 };
 
 /** A daily budget of a project that is used up. */
-export type UsedBudget = {
+type UsedBudget = {
   readonly name: 'judge_calls_per_day' | 'judge_tokens_per_day';
   readonly limit: number;
   readonly used: number;

@@ -71,7 +71,7 @@ export function exactOutcome(judge: RecordedJudge): ExactOutcome {
 }
 
 /** A criterion in the server's reply. */
-export type ExactCriterionScore = {
+type ExactCriterionScore = {
   readonly raw_rubric: string;
   readonly filled_rubric: string;
   readonly entity_values: FilledCriterion['entity_values'];

@@ -17,7 +17,7 @@ import {
 import { readAs, readingTemplate } from '../../protocol/reply.ts';
 
 /** A part of a message: words of the grader, or a value that its template took from the sample or its row. */
-export type GraderPart = { readonly text: string } | { readonly data: string };
+type GraderPart = { readonly text: string } | { readonly data: string };
 
 export type GraderMessage = {
   readonly role: 'system' | 'developer' | 'user' | 'assistant';

@@ -14,7 +14,7 @@ type Problems = readonly InputProblem[];
 type Part = TemplatePart;
 
 /** A criterion whose text is filled from the item of each sample. */
-export type CriterionTemplate = {
+type CriterionTemplate = {
   readonly title: string;
   readonly polarity: 'positive' | 'negative';
   readonly weight: number;
