@@ -16,9 +16,7 @@ export async function validateInput(batch: NewBatch, files: FileStore, limits: C
   const planner = new BatchPlanner(batch.endpoint, limits);
   for await (const line of inputLines(file.body)) planner.add(line);
   const plan = planner.finish();
-  return plan.ok
-    ? { kind: 'planned', chunks: plan.chunks, total: plan.total }
-    : { kind: 'invalid', errors: plan.errors, error_count: plan.error_count };
+  return plan.ok ? { kind: 'planned', ...plan.value } : { kind: 'invalid', ...plan.error };
 }
 
 /**

@@ -13,7 +13,7 @@ import type { Result } from '../../../src/result.ts';
 import { contentOfLine, type Line } from '../../../src/text/lines.ts';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../../src/wire/batches/batch.ts';
 import { type ByteLine, isBlankLine, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
-import { BatchPlanner } from '../../../src/wire/batches/chunk-plan.ts';
+import { type BatchErrors, BatchPlanner } from '../../../src/wire/batches/chunk-plan.ts';
 import type { BatchError } from '../../../src/wire/batches/request-line.ts';
 import { compareRequestSchema } from '../../../src/wire/compare.ts';
 import { groupRequestSchema } from '../../../src/wire/groups.ts';
@@ -51,8 +51,8 @@ export async function checkedInput(
   const endpoint = flags.choice('endpoint', BATCH_ENDPOINTS);
   if (scoringFieldsSet(scoring).has('recipe')) await checkRecipe(scoring);
   const prepared = await prepareBatch({ input, endpoint, scoring, directory });
-  if (prepared.ok) return prepared.file;
-  const { errors, error_count } = prepared;
+  if (prepared.ok) return prepared.value;
+  const { errors, error_count } = prepared.error;
   for (const error of errors) screen.message(`${input.name}: ${errorText(error, input.unit)}`, 'red');
   if (error_count > MAX_BATCH_ERRORS) screen.message(`… ${countText(error_count)} in all`, 'red');
   throw new RunError(`${badLinesText(error_count, input.unit)}: nothing was done`);
@@ -85,10 +85,7 @@ export type BatchFile = {
   readonly digest: string;
 };
 
-type Prepared =
-  | { readonly ok: true; readonly file: BatchFile }
-  /** The input is invalid: its first MAX_BATCH_ERRORS errors, in the order of the lines. */
-  | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
+type Prepared = Result<BatchFile, BatchErrors>;
 
 type Preparation = {
   readonly input: Input | RowInput;
@@ -231,10 +228,11 @@ class InputReader {
     const hasBadRows = this.#errorCount > 0;
     if (!plan.ok || hasBadRows) {
       // If all rows are invalid, the plan is empty for that reason.
-      const planned = plan.ok ? [] : plan.errors.filter(({ code }) => !hasBadRows || code !== 'empty_file');
-      const count = plan.ok || planned.length === 0 ? 0 : plan.error_count;
+      const planned = plan.ok ? [] : plan.error.errors.filter(({ code }) => !hasBadRows || code !== 'empty_file');
+      const count = plan.ok || planned.length === 0 ? 0 : plan.error.error_count;
       const errors = [...this.#errors, ...planned].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-      return { ok: false, errors: errors.slice(0, MAX_BATCH_ERRORS), error_count: this.#errorCount + count };
+      const error_count = this.#errorCount + count;
+      return { ok: false, error: { errors: errors.slice(0, MAX_BATCH_ERRORS), error_count } };
     }
     const { input } = this.#preparation;
     const inPlace = this.#kind?.kind === 'envelopes' ? input.path : null;
@@ -243,12 +241,12 @@ class InputReader {
       path: inPlace ?? this.#copy.path,
       filename,
       endpoint: this.#endpoint,
-      requests: plan.total,
-      chunks: plan.chunks.length,
+      requests: plan.value.total,
+      chunks: plan.value.chunks.length,
       bytes: inPlace === null ? this.#copy.bytes : inputBytes,
       digest: this.#digest.digest('hex'),
     };
-    return { ok: true, file };
+    return { ok: true, value: file };
   }
 }
 

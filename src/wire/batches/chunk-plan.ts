@@ -3,6 +3,7 @@
  * byte limit becomes a chunk of its own. If any line is invalid, nothing of the batch is scored, as with OpenAI.
  */
 import { MAX_BATCH_ERRORS, MAX_BATCH_LINE_BYTES, MAX_BATCH_REQUESTS } from '../../limits.ts';
+import type { Result } from '../../result.ts';
 import type { BatchEndpoint } from './batch.ts';
 import { type ByteLine, isBlankLine } from './byte-lines.ts';
 import { type BatchError, readEnvelope } from './request-line.ts';
@@ -18,9 +19,11 @@ export type Chunk = {
   readonly end: number;
 };
 
-type BatchPlan =
-  | { readonly ok: true; readonly chunks: readonly Chunk[]; readonly total: number }
-  | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
+/** `total`: the requests of all chunks. */
+type BatchPlan = { readonly chunks: readonly Chunk[]; readonly total: number };
+
+/** The first MAX_BATCH_ERRORS errors of an input, in the order of its lines, and how many it has. */
+export type BatchErrors = { readonly errors: readonly BatchError[]; readonly error_count: number };
 
 /** Size of a chunk, which one consumer scores at once. A line above `bytes` is a chunk of its own. */
 export type ChunkLimits = {
@@ -88,15 +91,15 @@ export class BatchPlanner {
     this.#place(line);
   }
 
-  finish(): BatchPlan {
+  finish(): Result<BatchPlan, BatchErrors> {
     if (this.#total === 0 && this.#errorCount === 0) {
       this.#refuse({ code: 'empty_file', message: 'The file has no requests.', param: null, line: null });
     }
     if (this.#open !== null) this.#chunks.push(this.#open);
     this.#open = null;
     return this.#errorCount > 0
-      ? { ok: false, errors: this.#errors, error_count: this.#errorCount }
-      : { ok: true, chunks: this.#chunks, total: this.#total };
+      ? { ok: false, error: { errors: this.#errors, error_count: this.#errorCount } }
+      : { ok: true, value: { chunks: this.#chunks, total: this.#total } };
   }
 
   #refuse(error: BatchError): void {

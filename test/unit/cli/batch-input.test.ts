@@ -99,7 +99,7 @@ describe('preparing', () => {
   const errorsOf = async (text: string | Uint8Array) => {
     const prepared = await prepare(piped(text));
     if (prepared.ok) throw new Error('no errors');
-    return prepared.errors.map(({ line, message }) => [line, message]);
+    return prepared.error.errors.map(({ line, message }) => [line, message]);
   };
 
   test('each row that cannot be read is refused by its number, as those with a wrong field are', async () => {
@@ -108,8 +108,8 @@ describe('preparing', () => {
     await writeFile(path, Buffer.from(`[${rows.join(',')}]`, 'latin1'));
     const input = await openRows(readFlags('batch run', [MAP_FLAG], [path]), 'batch run FILE');
     const prepared = await prepareBatch({ input, endpoint: null, scoring: NO_SCORING_FLAGS, directory });
-    expect(prepared).toMatchObject({ ok: false, error_count: 2 });
-    const texts = prepared.ok ? [] : prepared.errors.map((error) => errorText(error, input.unit));
+    expect(prepared).toMatchObject({ ok: false, error: { error_count: 2 } });
+    const texts = prepared.ok ? [] : prepared.error.errors.map((error) => errorText(error, input.unit));
     expect(texts).toEqual(['row 2: not UTF-8', expect.stringMatching(/^row 3: response: /)]);
   });
 
@@ -120,7 +120,7 @@ describe('preparing', () => {
     const prepared = await prepare(await fileInput(path));
     expect(prepared).toMatchObject({
       ok: true,
-      file: {
+      value: {
         path,
         filename: 'in.jsonl',
         endpoint: '/v1/score',
@@ -134,9 +134,9 @@ describe('preparing', () => {
   test('rows are copied into a temporary file, each on its line of the input', async () => {
     const prepared = await prepare(piped(`\n${JSON.stringify({ id: 'x', ...ROW })}\n\n \n${JSON.stringify(ROW)}\n`));
     if (!prepared.ok) throw new Error('not prepared');
-    expect(prepared.file).toMatchObject({ filename: 'stdin.jsonl', requests: 2 });
-    const lines = (await readFile(prepared.file.path, 'utf8')).split('\n');
-    expect(prepared.file.bytes).toBe(Buffer.byteLength(lines.join('\n')));
+    expect(prepared.value).toMatchObject({ filename: 'stdin.jsonl', requests: 2 });
+    const lines = (await readFile(prepared.value.path, 'utf8')).split('\n');
+    expect(prepared.value.bytes).toBe(Buffer.byteLength(lines.join('\n')));
     const ids = lines.map((line): unknown => (line === '' ? null : JSON.parse(line).custom_id));
     expect(ids).toEqual([null, 'x', null, null, 'line-5', null]);
   });
@@ -144,25 +144,25 @@ describe('preparing', () => {
   test('envelopes from a pipe are copied unchanged', async () => {
     const prepared = await prepare(piped(`${envelope('a')}\n\n${envelope('b')}\n`, 7));
     if (!prepared.ok) throw new Error('not prepared');
-    expect(await readFile(prepared.file.path, 'utf8')).toBe(`${envelope('a')}\n\n${envelope('b')}\n`);
+    expect(await readFile(prepared.value.path, 'utf8')).toBe(`${envelope('a')}\n\n${envelope('b')}\n`);
   });
 
   test('the endpoint is that of the flag, else of the first line, else /v1/score', async () => {
     const body = { response: 'r', sources: [] };
     const verify = `${envelope('a', body, '/v1/verify')}\n`;
-    expect(await prepare(piped(verify))).toMatchObject({ file: { endpoint: '/v1/verify' } });
-    expect(await prepare(piped(JSON.stringify(ROW)))).toMatchObject({ file: { endpoint: '/v1/score' } });
+    expect(await prepare(piped(verify))).toMatchObject({ value: { endpoint: '/v1/verify' } });
+    expect(await prepare(piped(JSON.stringify(ROW)))).toMatchObject({ value: { endpoint: '/v1/score' } });
     const rows = piped(JSON.stringify(ROW));
-    expect(await prepare(rows, { endpoint: '/v1/verify' })).toMatchObject({ file: { endpoint: '/v1/verify' } });
+    expect(await prepare(rows, { endpoint: '/v1/verify' })).toMatchObject({ value: { endpoint: '/v1/verify' } });
     expect(await prepare(piped(envelope('a')), { endpoint: '/v1/verify' })).toMatchObject({
-      errors: [{ code: 'mismatched_endpoint', line: 1 }],
+      error: { errors: [{ code: 'mismatched_endpoint', line: 1 }] },
     });
   });
 
   test('the digest depends only on the requests, their lines and the endpoint', async () => {
     const digest = async (text: string, more: Parameters<typeof prepare>[1] = {}) => {
       const prepared = await prepare(piped(text), more);
-      return prepared.ok ? prepared.file.digest : 'none';
+      return prepared.ok ? prepared.value.digest : 'none';
     };
     const rows = `${JSON.stringify(ROW)}\n${JSON.stringify({ ...ROW, id: 'b' })}`;
     const first = await digest(rows);
@@ -207,8 +207,8 @@ describe('preparing', () => {
   test('the first hundred errors are listed, and all are counted', async () => {
     const prepared = await prepare(piped('{}\n'.repeat(250)));
     if (prepared.ok) throw new Error('no errors');
-    expect(prepared.errors.length).toBe(100);
-    expect(prepared.error_count).toBe(250);
+    expect(prepared.error.errors.length).toBe(100);
+    expect(prepared.error.error_count).toBe(250);
   });
 
   test('scoring flags are refused for complete requests and for verification', async () => {

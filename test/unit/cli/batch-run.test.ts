@@ -27,7 +27,7 @@ async function fileOf(lines: readonly string[]): Promise<BatchFile> {
   const input = piped(`${lines.join('\n')}\n`);
   const prepared = await prepareBatch({ input, endpoint: null, scoring: NO_SCORING_FLAGS, directory });
   if (!prepared.ok) throw new Error('the test input is wrong');
-  return prepared.file;
+  return prepared.value;
 }
 
 /** Runs as `citeward batch run --resume` does, and stops after `stopAfter` lines. */
