@@ -1,15 +1,9 @@
 /** Lexical evidence of claims: compares a claim with the sources that it cites, and reports findings. */
-import {
-  type ClaimEvidence,
-  type EvidenceIndex,
-  gatherEvidence,
-  indexSources,
-  type SourceText,
-} from '../lexical/index.ts';
+import { type ClaimEvidence, gatherEvidence, indexSources } from '../lexical/index.ts';
 import { isBlank, type Span } from '../text/span.ts';
 import { abstains, statesNothing } from './empty-statements.ts';
 import type { FindingSink } from './findings.ts';
-import type { Claim, Source, SourceSet } from './types.ts';
+import type { Claim, SourceSet } from './types.ts';
 
 /** The part of a claim's evidence that replies contain. */
 export type LexicalEvidence = Pick<
@@ -24,7 +18,7 @@ export type LexicalEvidence = Pick<
 export function evidenceOf(sources: SourceSet, { ids, text }: Claim): ClaimEvidence | null {
   const cited = ids.flatMap(({ source }) => (source === null ? [] : [source]));
   if (cited.length === 0 || text.length === 0) return null;
-  sources.evidence.index ??= indexSourceSet(sources);
+  sources.evidence.index ??= indexSources(sources.list);
   return gatherEvidence(sources.evidence.index, text, cited);
 }
 
@@ -92,16 +86,4 @@ export function describeEvidence(evidence: ClaimEvidence): LexicalEvidence {
 function spanInClaim(claim: Claim, start: number, end: number): Span {
   if (claim.span.end - claim.span.start !== claim.text.length) return claim.span;
   return { start: claim.span.start + start, end: claim.span.start + end };
-}
-
-function indexSourceSet({ list, toolOutput }: SourceSet): EvidenceIndex {
-  return indexSources(toolOutput === null ? list : list.map((source) => placed(source, toolOutput)));
-}
-
-function placed(source: Source, toolOutput: string): SourceText {
-  const { text, title, span } = source;
-  // If inner tags were removed or texts of a repeated id joined, the text is no substring of the tool output.
-  if (span === null || span.end - span.start !== text.length) return source;
-  const within = { text: toolOutput, start: span.start };
-  return title === undefined ? { text, within } : { text, title, within };
 }

@@ -23,8 +23,8 @@ const LEAST_ROUNDED = 10;
 /** Relative error of doubles that is no difference: 0.125 rounds to 0.13. */
 const ROUNDING_ERROR = 1e-9;
 
-/** The text of a list of tokens. Subtract `offset` from an offset of a token to get one into `text`. */
-type NumberText = { readonly text: string; readonly offset: number };
+/** A text with its tokens. */
+type NumberText = { readonly text: string; readonly tokens: TokenList };
 
 /** The numbers of one claim after the other. Each is read once, and compared with many of its sources. */
 export class ClaimNumbers {
@@ -46,20 +46,20 @@ export class ClaimNumbers {
   }
 
   /** Whether a token of a source that equals the number at a token of the claim has its sign, currency and unit too. */
-  accepts(own: number, token: number, tokens: TokenList, source: NumberText): boolean {
+  accepts(own: number, token: number, { tokens, text }: NumberText): boolean {
     const quantity = this.quantityOf(own);
     const isDigits = tokens.numberOf(token) >= 0;
     const ownQuarter = quarterAt(this.#tokens, own);
     if (ownQuarter > 0) {
       // "In the first" may leave the quarter out.
-      const after = source.text.charAt((tokens.ends[token] ?? 0) - source.offset);
+      const after = text.charAt(tokens.ends[token] ?? 0);
       return isInQuarter(ownQuarter, tokens, token) || (!isDigits && '.,;:)'.includes(after));
     }
     if (quantity === null) {
       // The claim has the name of the month of a date.
-      return !isDigits || isInDate(writtenAt(tokens, token, source.text, source.offset));
+      return !isDigits || isInDate(writtenAt(tokens, token, text));
     }
-    const spelled = isDigits ? null : spelledNumber(tokens, token, source.text, source.offset);
+    const spelled = isDigits ? null : spelledNumber(tokens, token, text);
     const ownNumber = this.#tokens.numberOf(own);
     // The name of the month of a date, a one or a place, or a half in another sense; no dozens for 12.
     if (!isDigits && spelled === null) {
@@ -67,7 +67,7 @@ export class ClaimNumbers {
       if (quantity.value < 1 && hash === this.#tokens.hashes[own]) return true;
       return isOrdinal(quantity) || quantity.value === numberWordValue(hash) || monthNumber(hash) > 0;
     }
-    const written = writtenAt(tokens, token, source.text, source.offset, spelled);
+    const written = writtenAt(tokens, token, text, spelled);
     // Digits may count places without saying so: 19 May is the nineteenth. "Nineteen" does not.
     const ownSpelled = this.spelledAt(own);
     if (spelled !== null && ownSpelled !== null && spelled.ordinal !== ownSpelled.ordinal) return false;
@@ -85,7 +85,7 @@ export class ClaimNumbers {
     const text = this.#text;
     const spelled = this.spelledAt(token);
     const isNumber = spelled !== null || ((tokens.kinds[token] ?? 0) & NUMBER) !== 0;
-    const quantity = isNumber ? quantityOf(writtenAt(tokens, token, text, 0, spelled)) : null;
+    const quantity = isNumber ? quantityOf(writtenAt(tokens, token, text, spelled)) : null;
     this.#quantities[token] = quantity;
     return quantity;
   }
@@ -95,23 +95,24 @@ export class ClaimNumbers {
    * differs by half of its last written place at most. Noughts at the end of a whole number are no written places, except
    * of its first two digits. `null` = the number is not rounded.
    */
-  roundingTo(token: number): ((tokens: TokenList, number: number, source: NumberText) => boolean) | null {
+  roundingTo(token: number): ((number: number, source: NumberText) => boolean) | null {
     const number = this.#tokens.numberOf(token);
     const written = number < 0 || number >= MAX_ROUNDED_NUMBERS ? null : this.quantityOf(token);
     if (written === null) return null;
-    const { value, unit, text, start } = written;
+    const { value, unit, start } = written;
     let place = this.#tokens.numberPlaces[number] ?? 1;
     // No comma is in a year.
-    const isYear = place === 1 && value >= FIRST_YEAR && value <= LAST_YEAR && /\d/.test(text.charAt(start + 1));
+    const isYear =
+      place === 1 && value >= FIRST_YEAR && value <= LAST_YEAR && /\d/.test(written.text.charAt(start + 1));
     if (!(value > 0) || isYear) return null;
     while (place >= 1 && value % (place * 10) === 0 && value >= place * 100) place *= 10;
     if (place === 1 && value < LEAST_ROUNDED) return null;
     const most = (place / 2) * (1 + ROUNDING_ERROR);
     const values = unit === null ? [value] : [value, ...valuesInUnits(value, unit)];
-    return (tokens, n, source) => {
+    return (n, { tokens, text }) => {
       const other = tokens.numberValues[n] ?? Number.NaN;
       if (other === value || !values.some((one) => Math.abs(other - one) <= (most / value) * one)) return false;
-      return isSameQuantity(written, writtenAt(tokens, tokens.numberTokens[n] ?? 0, source.text, source.offset), most);
+      return isSameQuantity(written, writtenAt(tokens, tokens.numberTokens[n] ?? 0, text), most);
     };
   }
 
@@ -129,13 +130,12 @@ function writtenAt(
   tokens: TokenList,
   token: number,
   text: string,
-  offset = 0,
   spelled: SpelledNumber | null = null,
 ): WrittenNumber {
   return {
     text,
-    start: (tokens.starts[token] ?? 0) - offset,
-    end: (tokens.ends[token + (spelled?.tokens ?? 1) - 1] ?? 0) - offset,
+    start: tokens.starts[token] ?? 0,
+    end: tokens.ends[token + (spelled?.tokens ?? 1) - 1] ?? 0,
     value: spelled?.value ?? tokens.numberValues[tokens.numberOf(token)] ?? Number.NaN,
   };
 }

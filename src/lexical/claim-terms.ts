@@ -163,8 +163,8 @@ export class ClaimTerms {
   }
 
   /** Whether a token of a source that equals a number of the claim has its sign, currency and unit too. */
-  acceptsNumber(term: number, token: number, tokens: TokenList, source: SourceTokens): boolean {
-    return this.numbers.accepts(this.firstToken[term] ?? 0, token, tokens, source);
+  acceptsNumber(term: number, token: number, source: SourceTokens): boolean {
+    return this.numbers.accepts(this.firstToken[term] ?? 0, token, source);
   }
 
   /** Whether a token of the claim negates. */

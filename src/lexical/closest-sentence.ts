@@ -35,11 +35,10 @@ const UNTIL_REACH = 8;
 const [UNTIL, NE, QUE] = ['until', 'ne', 'que'].map(stemOf);
 const CLAUSE_END = /[,;:()—–\n，、；،؛]/;
 
-/** A range of tokens of a text, whose offsets are `offset` too large for it, with the term of each; -1 = none. */
+/** A range of tokens of a text, with the term of each; -1 = none. */
 type Part = {
   readonly tokens: TokenList;
   readonly text: string;
-  readonly offset: number;
   readonly first: number;
   readonly end: number;
   readonly termOf: (token: number) => number;
@@ -54,7 +53,6 @@ type Part = {
 export function closestSentence(
   terms: ClaimTerms,
   scan: EvidenceScan,
-  tokens: TokenList,
   source: SourceTokens,
   from: number,
   to: number,
@@ -65,8 +63,8 @@ export function closestSentence(
   if (bestWeight < least) return sayingNothingElse(bestWeight);
   const numbers = comparedNumbers(terms, scan);
   if (numbers.size === 0 && !terms.negated && !scan.windowNegates) return sayingNothingElse(bestWeight);
+  const { tokens, endSentence, endToken, text } = source;
   const { sentenceTokens } = tokens;
-  const { firstSentence, endSentence, endToken, text, offset } = source;
   const endOf = (sentence: number): number =>
     sentence + 1 < endSentence ? (sentenceTokens[sentence + 1] ?? 0) : endToken;
   const seenIn = new Int32Array(terms.termCount).fill(-1);
@@ -74,7 +72,7 @@ export function closestSentence(
   const elsewhere = new Float64Array(terms.termCount);
   let best = 0;
   let closest: { sentence: number; from: number; to: number }[] = [];
-  for (let hit = from, sentence = firstSentence; hit < to; ) {
+  for (let hit = from, sentence = 0; hit < to; ) {
     while (endOf(sentence) <= scan.tokenOfHit(hit)) sentence++;
     const end = endOf(sentence);
     const first = hit;
@@ -109,7 +107,7 @@ export function closestSentence(
     const hits = new Map<number, number>();
     for (let hit = start; hit < stop; hit++) hits.set(scan.tokenOfHit(hit), scan.termOfHit(hit));
     const termOf = (token: number): number => hits.get(token) ?? -1;
-    const part = { tokens, text, offset, first: sentenceTokens[sentence] ?? 0, end: endOf(sentence), termOf };
+    const part = { tokens, text, first: sentenceTokens[sentence] ?? 0, end: endOf(sentence), termOf };
     const has = new Set(hits.values());
     const one = {
       weight: best,
@@ -174,7 +172,7 @@ function termAt({ termOfToken, tokens }: ClaimTerms, token: number): number {
 function isCompared({ firstToken, nameOfToken, tokens, text }: ClaimTerms, term: number): boolean {
   const token = firstToken[term] ?? 0;
   if (quarterAt(tokens, token) > 0) return true;
-  return isCount(tokens, token, text, 0) && nameOfToken[token] !== 1 && !isDay(tokens, token);
+  return isCount(tokens, token, text) && nameOfToken[token] !== 1 && !isDay(tokens, token);
 }
 
 /** Whether a number is beside the name of a month. */
@@ -185,24 +183,23 @@ function isDay({ hashes }: TokenList, token: number): boolean {
 const isYear = (value: number): boolean => Number.isInteger(value) && value >= 1000 && value <= 2200;
 
 /** The kinds of numbers of a sentence that the claim does not have. */
-function otherNumbersIn({ tokens, text, offset, first, end, termOf }: Part): number {
+function otherNumbersIn({ tokens, text, first, end, termOf }: Part): number {
   let kinds = 0;
   for (let i = first; i < end; i++) {
     if (termOf(i) >= 0) continue;
     if (anyQuarterAt(tokens, i) > 0) kinds |= QUARTER;
-    if (isCount(tokens, i, text, offset)) kinds |= ANY_NUMBER;
+    if (isCount(tokens, i, text)) kinds |= ANY_NUMBER;
   }
   return kinds;
 }
 
 /** Whether a token is a number in digits or in words, but no year, rough one, nor the 00 of 17:00. */
-function isCount(tokens: TokenList, token: number, text: string, offset: number): boolean {
+function isCount(tokens: TokenList, token: number, text: string): boolean {
   const number = tokens.numberOf(token);
-  const spelled = number < 0 ? spelledNumber(tokens, token, text, offset) : null;
+  const spelled = number < 0 ? spelledNumber(tokens, token, text) : null;
   const value = number < 0 ? (spelled?.value ?? Number.NaN) : (tokens.numberValues[number] ?? Number.NaN);
   if (!(value >= 0) || isYear(value) || spelled?.isRough === true) return false;
-  const start = (tokens.starts[token] ?? 0) - offset;
-  return !isFullHour({ text, start, end: (tokens.ends[token] ?? 0) - offset });
+  return !isFullHour({ text, start: tokens.starts[token] ?? 0, end: tokens.ends[token] ?? 0 });
 }
 
 /** Marks the numbers of a claim that a sentence with most of the rest of it lacks, and that are not said elsewhere. */
@@ -231,18 +228,18 @@ function changedNumbers(
 }
 
 /** Whether a sentence has a number that rounds to a number of the claim. */
-function hasRounded(terms: ClaimTerms, term: number, { tokens, text, offset, first, end }: Part): boolean {
+function hasRounded(terms: ClaimTerms, term: number, { tokens, text, first, end }: Part): boolean {
   const roundsTo = terms.numbers.roundingTo(terms.firstToken[term] ?? 0);
   if (roundsTo === null) return false;
   for (let i = first; i < end; i++) {
     const number = tokens.numberOf(i);
-    if (number >= 0 && roundsTo(tokens, number, { text, offset })) return true;
+    if (number >= 0 && roundsTo(number, { text, tokens })) return true;
   }
   return false;
 }
 
 function claimPart({ tokens, text, termOfToken }: ClaimTerms): Part {
-  return { tokens, text, offset: 0, first: 0, end: tokens.count, termOf: (token) => termOfToken[token] ?? -1 };
+  return { tokens, text, first: 0, end: tokens.count, termOf: (token) => termOfToken[token] ?? -1 };
 }
 
 /**
@@ -266,12 +263,12 @@ function negationDiffers(
 }
 
 /** The clauses of a sentence that have a term of the claim. */
-function clausesWithTerms({ tokens, text, offset, first, end, termOf }: Part): string {
-  const startOf = (token: number): number => (tokens.starts[token] ?? 0) - offset;
+function clausesWithTerms({ tokens, text, first, end, termOf }: Part): string {
+  const startOf = (token: number): number => tokens.starts[token] ?? 0;
   let at = startOf(first);
   let token = first;
   let said = '';
-  for (const clause of text.slice(at, (tokens.ends[end - 1] ?? 0) - offset).split(CLAUSE_END)) {
+  for (const clause of text.slice(at, tokens.ends[end - 1] ?? 0).split(CLAUSE_END)) {
     at += clause.length + 1;
     let hasTerm = false;
     for (; token < end && startOf(token) < at; token++) if (termOf(token) >= 0) hasTerm = true;
@@ -284,15 +281,11 @@ function clausesWithTerms({ tokens, text, offset, first, end, termOf }: Part): s
  * The terms that negations of a text are about: the next content word of the clause, or else the last one. Words of
  * languages other than English are not stemmed, so there each term near the negation counts.
  */
-function negatedTerms(
-  { language, negations }: ClaimTerms,
-  { tokens, text, offset, first, end, termOf }: Part,
-): number[] {
+function negatedTerms({ language, negations }: ClaimTerms, { tokens, text, first, end, termOf }: Part): number[] {
   const { hashes, starts, ends } = tokens;
   const isEnglish = language === null || language === 'en';
   const negated = new Map<number, number>();
-  const endsClause = (i: number): boolean =>
-    CLAUSE_END.test(text.slice((ends[i - 1] ?? 0) - offset, (starts[i] ?? 0) - offset));
+  const endsClause = (i: number): boolean => CLAUSE_END.test(text.slice(ends[i - 1] ?? 0, starts[i] ?? 0));
   let contents = 0;
   const negate = (i: number): void => {
     const hash = hashes[i] ?? 0;
@@ -301,7 +294,7 @@ function negatedTerms(
     if (termOf(i) >= 0) negated.set(i, termOf(i));
   };
   for (let i = startOfLastTurn(negations, hashes, first, end, termOf); i < end; i++) {
-    const isNegation = negatesIn(negations, hashes[i] ?? 0, text, (starts[i] ?? 0) - offset, (ends[i] ?? 0) - offset);
+    const isNegation = negatesIn(negations, hashes[i] ?? 0, text, starts[i] ?? 0, ends[i] ?? 0);
     if (!isNegation || softensNegation(negations, hashes[i + 1] ?? 0)) continue;
     const undoing = hashes[i] === NE ? QUE : UNTIL;
     let isUndone = false;
@@ -340,13 +333,13 @@ function startOfLastTurn(
 }
 
 /** Whether a sentence has an English word that the claim lacks and that reverses a statement: refused, excluded. */
-function reverses({ language }: ClaimTerms, { tokens, text, offset, first, end, termOf }: Part): boolean {
+function reverses({ language }: ClaimTerms, { tokens, text, first, end, termOf }: Part): boolean {
   if (language !== null && language !== 'en') return false;
   const { hashes, starts, ends } = tokens;
   for (let i = first; i < end; i++) {
     const hash = hashes[i] ?? 0;
     if (!isReversing(hash) || termOf(i) >= 0) continue;
-    if (!onlyLooksListed(hash, text, (starts[i] ?? 0) - offset, (ends[i] ?? 0) - offset)) return true;
+    if (!onlyLooksListed(hash, text, starts[i] ?? 0, ends[i] ?? 0)) return true;
   }
   return false;
 }

@@ -3,7 +3,6 @@ import type { ClaimTerms } from './claim-terms.ts';
 import { hasNegationSign, negatesIn } from './languages.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { TermMarks } from './support-model.ts';
-import type { TokenList } from './token-list.ts';
 import { onlyLooksListed } from './word-lists.ts';
 
 /** Length of a window, in sentences. */
@@ -82,13 +81,13 @@ export class EvidenceScan {
   }
 
   /** Records every hit of the claim's terms in one source, in one pass over its token hashes. */
-  addSource(terms: ClaimTerms, tokens: TokenList, source: SourceTokens): void {
-    const { hashes, sentenceTokens } = tokens;
+  addSource(terms: ClaimTerms, source: SourceTokens): void {
+    const { hashes, sentenceTokens } = source.tokens;
     const { keys, values, mask } = terms;
-    let sentence = source.firstSentence;
+    let sentence = 0;
     let nextSentence = sentence + 1 < source.endSentence ? (sentenceTokens[sentence + 1] ?? 0) : source.endToken;
     const end = source.endToken;
-    for (let i = source.firstToken; ; i++) {
+    for (let i = 0; ; i++) {
       let hash = 0;
       let slot = 0;
       let value = 0;
@@ -105,7 +104,7 @@ export class EvidenceScan {
         value = terms.find(hash);
         if (value === 0) continue;
       }
-      if (value > 0 && terms.mayDiffer[value - 1] === 1 && !terms.acceptsNumber(value - 1, i, tokens, source)) continue;
+      if (value > 0 && terms.mayDiffer[value - 1] === 1 && !terms.acceptsNumber(value - 1, i, source)) continue;
       while (i >= nextSentence) {
         sentence++;
         nextSentence = sentence + 1 < source.endSentence ? (sentenceTokens[sentence + 1] ?? 0) : source.endToken;
@@ -122,7 +121,7 @@ export class EvidenceScan {
       const value = terms.find(hashes[i] ?? 0);
       if (value > 0) this.inTitle[value - 1] = 1;
     }
-    this.sentences += source.endSentence - source.firstSentence;
+    this.sentences += source.endSentence;
   }
 
   /**
@@ -150,9 +149,9 @@ export class EvidenceScan {
    * Finds the window of one source with the greatest weight and marks its terms. The source's hits are `[from, to)`.
    * @param negations the languages whose negations count.
    */
-  bestWindow(tokens: TokenList, source: SourceTokens, from: number, to: number, negations: number): void {
+  bestWindow(source: SourceTokens, from: number, to: number, negations: number): void {
     const { hitTokens, hitTerms, inWindow, weights } = this;
-    const { sentenceTokens } = tokens;
+    const { sentenceTokens } = source.tokens;
     this.windowFirstHit = from;
     this.windowEndHit = from;
     this.windowFirstToken = 0;
@@ -161,11 +160,11 @@ export class EvidenceScan {
     let sum = this.titleWeight;
     this.bestWeight = sum;
     let left = from;
-    let sentence = source.firstSentence;
+    let sentence = 0;
     for (let right = from; right < to; right++) {
       const token = hitTokens[right] ?? 0;
       while (sentence + 1 < source.endSentence && (sentenceTokens[sentence + 1] ?? 0) <= token) sentence++;
-      const floor = sentenceTokens[Math.max(source.firstSentence, sentence - WINDOW_SENTENCES + 1)] ?? 0;
+      const floor = sentenceTokens[Math.max(0, sentence - WINDOW_SENTENCES + 1)] ?? 0;
       while ((hitTokens[left] ?? 0) < floor) {
         const gone = (hitTerms[left++] ?? 0) - 1;
         if (gone < 0 || this.inTitle[gone] === 1) continue;
@@ -190,21 +189,21 @@ export class EvidenceScan {
       const term = (hitTerms[hit] ?? 0) - 1;
       if (term >= 0) inWindow[term] = 0;
     }
-    if (this.windowEndHit > from) this.markWindow(tokens, source, negations);
+    if (this.windowEndHit > from) this.markWindow(source, negations);
   }
 
   /** Extends the window to whole sentences and marks its terms, opposites and negations. */
-  private markWindow(tokens: TokenList, source: SourceTokens, negations: number): void {
+  private markWindow(source: SourceTokens, negations: number): void {
     const { hitTokens, hitTerms } = this;
+    const { text, tokens } = source;
     const { hashes, starts, ends, sentenceTokens } = tokens;
-    const { text, offset } = source;
     const onlyLooks = (token: number): boolean =>
-      onlyLooksListed(hashes[token] ?? 0, text, (starts[token] ?? 0) - offset, (ends[token] ?? 0) - offset);
-    let s = sentenceAt(sentenceTokens, source.firstSentence, source.endSentence, hitTokens[this.windowFirstHit] ?? 0);
+      onlyLooksListed(hashes[token] ?? 0, text, starts[token] ?? 0, ends[token] ?? 0);
+    let s = sentenceAt(sentenceTokens, 0, source.endSentence, hitTokens[this.windowFirstHit] ?? 0);
     this.windowFirstToken = sentenceTokens[s] ?? 0;
     s = sentenceAt(sentenceTokens, s, source.endSentence, hitTokens[this.windowEndHit - 1] ?? 0);
     this.windowEndToken = s + 1 < source.endSentence ? (sentenceTokens[s + 1] ?? 0) : source.endToken;
-    this.windowNegates = this.hasNegation(tokens, source, negations);
+    this.windowNegates = this.hasNegation(source, negations);
     if (this.windowNegates) this.negations++;
     for (let hit = this.windowFirstHit; hit < this.windowEndHit; hit++) {
       const term = (hitTerms[hit] ?? 0) - 1;
@@ -216,25 +215,19 @@ export class EvidenceScan {
     }
   }
 
-  private hasNegation({ hashes, starts, ends }: TokenList, { text, offset }: SourceTokens, negations: number): boolean {
+  private hasNegation({ text, tokens }: SourceTokens, negations: number): boolean {
+    const { hashes, starts, ends } = tokens;
     for (let i = this.windowFirstToken; i < this.windowEndToken; i++) {
-      if (negatesIn(negations, hashes[i] ?? 0, text, (starts[i] ?? 0) - offset, (ends[i] ?? 0) - offset)) return true;
+      if (negatesIn(negations, hashes[i] ?? 0, text, starts[i] ?? 0, ends[i] ?? 0)) return true;
     }
-    const from = (starts[this.windowFirstToken] ?? 0) - offset;
-    return hasNegationSign(negations, text, from, (ends[this.windowEndToken - 1] ?? 0) - offset);
+    return hasNegationSign(negations, text, starts[this.windowFirstToken] ?? 0, ends[this.windowEndToken - 1] ?? 0);
   }
 
   /**
    * Returns the marks of the source whose window was found last and clears them, so that the next source begins without
    * marks. The source's hits are `[from, to)`.
    */
-  takeMarks(
-    terms: ClaimTerms,
-    tokens: TokenList,
-    source: SourceTokens,
-    from: number,
-    to: number,
-  ): Omit<TermMarks, 'closest'> {
+  takeMarks(terms: ClaimTerms, source: SourceTokens, from: number, to: number): Omit<TermMarks, 'closest'> {
     const { termCount } = terms;
     const anywhere = new Uint8Array(termCount);
     for (let hit = from; hit < to; hit++) {
@@ -248,7 +241,7 @@ export class EvidenceScan {
       if (term >= 0) found[term] = 1;
     }
     for (let i = source.endToken; i < source.endTitleToken; i++) {
-      const term = terms.find(tokens.hashes[i] ?? 0) - 1;
+      const term = terms.find(source.tokens.hashes[i] ?? 0) - 1;
       if (term >= 0) found[term] = 1;
     }
     const opposed = this.opposed.slice(0, termCount);

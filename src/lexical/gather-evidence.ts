@@ -17,7 +17,6 @@ import {
   supportVerdict,
   type TermMarks,
 } from './support-model.ts';
-import type { TokenList } from './token-list.ts';
 import { findVerbatim } from './verbatim.ts';
 
 /** A range in the text of one source. `source` is the index of the source. */
@@ -100,7 +99,6 @@ export function gather(
   claim: string,
   cited: readonly number[],
 ): { evidence: ClaimEvidence; features: SupportFeatures } {
-  const { tokens } = index;
   const { terms, scan, positions, sources, hitEnds } = scanned(index, claim, cited);
   const verbatim: SourceSpan[] = [];
   // Nearly every claim has a word that its sources lack. Only the others are compared verbatim.
@@ -117,31 +115,31 @@ export function gather(
     const at = positions[k];
     const to = hitEnds[k] ?? from;
     if (source === undefined || at === undefined) continue;
-    scan.bestWindow(tokens, source, from, to, terms.negations);
+    scan.bestWindow(source, from, to, terms.negations);
     const own = coverageOf(scan);
     if (own > coverage || (window === null && scan.windowEndToken > scan.windowFirstToken)) {
       coverage = Math.max(own, coverage);
       if (scan.windowEndToken > scan.windowFirstToken) {
         window = {
           source: at,
-          start: (tokens.starts[scan.windowFirstToken] ?? 0) - source.offset,
-          end: (tokens.ends[scan.windowEndToken - 1] ?? 0) - source.offset,
+          start: source.tokens.starts[scan.windowFirstToken] ?? 0,
+          end: source.tokens.ends[scan.windowEndToken - 1] ?? 0,
         };
       }
     }
-    const copied = maybeVerbatim ? findVerbatim(claim, terms.tokens, tokens, source) : null;
+    const copied = maybeVerbatim ? findVerbatim(claim, terms.tokens, source) : null;
     if (copied !== null) verbatim.push({ source: at, start: copied.start, end: copied.end });
     coverages.push(own);
-    const sentence = closestSentence(terms, scan, tokens, source, from, to);
+    const sentence = closestSentence(terms, scan, source, from, to);
     if (isCloser(sentence, closest)) closest = sentence;
     if (sources.length > 1) {
-      const marks = { ...scan.takeMarks(terms, tokens, source, from, to), closest: sentence };
-      const known = knownTerms(terms, marks, tokens, source);
+      const marks = { ...scan.takeMarks(terms, source, from, to), closest: sentence };
+      const known = knownTerms(terms, marks, source);
       shares.push({ ...marks, known, copied: copied === null ? 0 : 1, coverage: own });
     }
     from = to;
   }
-  const numbers = missingNumbers(claim, terms, scan, tokens, sources);
+  const numbers = missingNumbers(claim, terms, scan, sources);
   const names = missingNames(terms, scan);
   const all = shares.length === 0 ? null : sumOf(terms, shares);
   const marks: TermMarks = all ?? {
@@ -193,7 +191,7 @@ export function coverageOfEach(index: EvidenceIndex, text: string, all: readonly
   let from = 0;
   return sources.map((source, k) => {
     const to = hitEnds[k] ?? from;
-    scan.bestWindow(index.tokens, source, from, to, terms.negations);
+    scan.bestWindow(source, from, to, terms.negations);
     from = to;
     return coverageOf(scan);
   });
@@ -220,7 +218,7 @@ function scanned(index: EvidenceIndex, claim: string, cited: readonly number[]) 
   terms.load(claim, sources.find(({ language }) => language !== null)?.language ?? null, true);
   scan.begin(terms);
   for (const source of sources) {
-    scan.addSource(terms, index.tokens, source);
+    scan.addSource(terms, source);
     hitEnds.push(scan.hitCount);
   }
   scan.weigh(terms);
@@ -237,18 +235,13 @@ function isAnywhere(scan: EvidenceScan, term: number): boolean {
 }
 
 /** Marks the terms that a source has anywhere, in its title, or as a number before rounding. */
-function knownTerms(
-  terms: ClaimTerms,
-  { found, anywhere }: TermMarks,
-  tokens: TokenList,
-  source: SourceTokens,
-): Uint8Array {
+function knownTerms(terms: ClaimTerms, { found, anywhere }: TermMarks, source: SourceTokens): Uint8Array {
   const { tokens: own, termOfToken, termCount } = terms;
   const known = new Uint8Array(termCount);
   for (let t = 0; t < termCount; t++) known[t] = (found[t] ?? 0) | (anywhere[t] ?? 0);
   for (let n = 0; n < own.numberCount; n++) {
     const term = termOfToken[own.numberTokens[n] ?? 0] ?? 0;
-    if (known[term] === 0 && isRounded(terms, n, tokens, [source])) known[term] = 1;
+    if (known[term] === 0 && isRounded(terms, n, [source])) known[term] = 1;
   }
   return known;
 }
@@ -257,7 +250,6 @@ function missingNumbers(
   claim: string,
   terms: ClaimTerms,
   scan: EvidenceScan,
-  tokens: TokenList,
   sources: readonly SourceTokens[],
 ): { start: number; end: number; value: string }[] {
   const missing: { start: number; end: number; value: string }[] = [];
@@ -266,7 +258,7 @@ function missingNumbers(
     const token = own.numberTokens[n] ?? 0;
     const term = terms.termOfToken[token] ?? -1;
     if (term < 0 || isAnywhere(scan, term) || terms.nameOfToken[token] === 1) continue;
-    if (isRounded(terms, n, tokens, sources)) continue;
+    if (isRounded(terms, n, sources)) continue;
     const value = own.numberValues[n] ?? Number.NaN;
     const start = own.starts[token] ?? 0;
     const end = own.ends[token] ?? 0;
@@ -276,11 +268,11 @@ function missingNumbers(
 }
 
 /** Returns whether a number of the sources rounds to a number of the claim. */
-function isRounded(terms: ClaimTerms, number: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
+function isRounded(terms: ClaimTerms, number: number, sources: readonly SourceTokens[]): boolean {
   const roundsTo = terms.numbers.roundingTo(terms.tokens.numberTokens[number] ?? 0);
   if (roundsTo === null) return false;
   for (const source of sources) {
-    for (let n = source.firstNumber; n < source.endNumber; n++) if (roundsTo(tokens, n, source)) return true;
+    for (let n = 0; n < source.endNumber; n++) if (roundsTo(n, source)) return true;
   }
   return false;
 }

@@ -166,7 +166,7 @@ const NOT_HINDI = /ळ|^आह/;
  *
  * @param tokens the tokens `[from, to)` of `text`, whose offsets are `shift` too large for it.
  */
-export function languageOf(tokens: TokenList, from: number, to: number, text: string, shift = 0): Language | null {
+export function languageOf(tokens: TokenList, from: number, to: number, text: string): Language | null {
   const end = Math.min(to, from + TOKENS_READ);
   const counts = new Int32Array(WORDED.length + 1);
   let kana = 0;
@@ -176,7 +176,7 @@ export function languageOf(tokens: TokenList, from: number, to: number, text: st
   let otherScript = 0;
   const scripts = { ko: 0, ar: 0, hi: 0 };
   for (let i = from; i < end; i++) {
-    const start = (tokens.starts[i] ?? 0) - shift;
+    const start = tokens.starts[i] ?? 0;
     const unit = text.charCodeAt(start);
     if (unit >= 48 && unit <= 57) continue;
     if (unit < 0x250) {
@@ -186,14 +186,14 @@ export function languageOf(tokens: TokenList, from: number, to: number, text: st
     } else if (unit >= 0x3041 && unit <= 0x30ff) kana++;
     else if (unit >= 0x3400 && unit <= 0x9fff) han++;
     else if (unit >= 0x400 && unit <= 0x52f) {
-      if (NOT_RUSSIAN.test(text.slice(start, (tokens.ends[i] ?? 0) - shift))) return null;
+      if (NOT_RUSSIAN.test(text.slice(start, tokens.ends[i] ?? 0))) return null;
       cyrillic++;
     } else if (unit >= 0xac00 && unit <= 0xd7a3) scripts.ko++;
     else if (unit >= 0x620 && unit <= 0x6d3) {
-      if (NOT_ARABIC.test(text.slice(start, (tokens.ends[i] ?? 0) - shift))) return null;
+      if (NOT_ARABIC.test(text.slice(start, tokens.ends[i] ?? 0))) return null;
       scripts.ar++;
     } else if (unit >= 0x900 && unit <= 0x97f) {
-      if (NOT_HINDI.test(text.slice(start, (tokens.ends[i] ?? 0) - shift))) return null;
+      if (NOT_HINDI.test(text.slice(start, tokens.ends[i] ?? 0))) return null;
       scripts.hi++;
     } else if (unit >= 0x370 || unitClass(unit) === SINGLE) otherScript++;
   }

@@ -62,22 +62,22 @@ export type SpelledNumber = {
  * words: "twenty one" may be twenty of one thing, as in "fifty two-bedroom flats".
  * @param text what the tokens were read from. @param offset subtracted from an offset of a token to get one into `text`.
  */
-export function spelledNumber(list: TokenList, token: number, text: string, offset = 0): SpelledNumber | null {
+export function spelledNumber(list: TokenList, token: number, text: string): SpelledNumber | null {
   const { hashes, starts, ends, count } = list;
   const hash = hashes[token] ?? 0;
   if (lookUp(FIRST_WORDS, hash) === 0) return null;
   const value = numberWordValue(hash);
   const end = ends[token] ?? 0;
-  const isBeforeWord = token + 1 < count && starts[token + 1] === end + 1 && joins(text, end - offset);
+  const isBeforeWord = token + 1 < count && starts[token + 1] === end + 1 && joins(text, end);
   const next = isBeforeWord ? (hashes[token + 1] ?? 0) : 0;
-  if (value >= 20 && value < 100 && next !== 0 && text.charAt(end - offset) === '-') {
+  if (value >= 20 && value < 100 && next !== 0 && text.charAt(end) === '-') {
     const place = ORDINAL_VALUES.get(next) ?? 0;
     const more = place > 0 ? place : numberWordValue(next);
     if (place !== SECOND && more >= 1 && more <= 9)
       return { value: value + more, ordinal: place > 0, tokens: 2, isRough: false };
   }
   if (value >= LEAST_NUMBER) {
-    const isDozens = next === DOZEN && isSingular(text, (ends[token + 1] ?? 0) - offset);
+    const isDozens = next === DOZEN && isSingular(text, ends[token + 1] ?? 0);
     return { value: isDozens ? value * 12 : value, ordinal: false, tokens: isDozens ? 2 : 1, isRough: false };
   }
   if (value >= 0) return null;
@@ -86,7 +86,7 @@ export function spelledNumber(list: TokenList, token: number, text: string, offs
   const turns = TURNS.get(hash);
   if (turns !== undefined) return { value: turns, ordinal: false, tokens: 1, isRough: true };
   const at = (starts[token] ?? 0) - 1;
-  const before = token > 0 && ends[token - 1] === at && joins(text, at - offset) ? (hashes[token - 1] ?? 0) : 0;
+  const before = token > 0 && ends[token - 1] === at && joins(text, at) ? (hashes[token - 1] ?? 0) : 0;
   const part = partOf(hash, before, next);
   if (part > 0) {
     const isArticle = next === A || next === AN;
@@ -94,7 +94,7 @@ export function spelledNumber(list: TokenList, token: number, text: string, offs
       ? null
       : { value: part, ordinal: false, tokens: isArticle ? 2 : 1, isRough: true };
   }
-  if (hash !== DOZEN || !isSingular(text, end - offset)) return null;
+  if (hash !== DOZEN || !isSingular(text, end)) return null;
   const isHalf = before === HALF || (before === A && hashes[token - 2] === HALF);
   return isHalf || before === A || before === ONE
     ? { value: isHalf ? 6 : 12, ordinal: false, tokens: 1, isRough: true }

@@ -24,6 +24,8 @@ const A = stemOf('a');
 const HALF = stemOf('half');
 /** Between the digits of a number in words. */
 export const POINT = stemOf('point');
+/** Tokens that a look ahead may go beyond the last one. */
+const LOOKED_AHEAD = 2;
 /** A word, " point " between it and the next. */
 const POINT_UNITS = ' point '.length;
 export const CENT = stemOf('cent');
@@ -173,6 +175,11 @@ export class TokenList {
     this.count -= tokens;
     if (this.numberCount > 0 && (this.numberTokens[this.numberCount - 1] ?? 0) >= this.count) this.numberCount--;
     this.pushNumber(value, place, hashNumber(value), this.starts[this.count] ?? 0, end);
+  }
+
+  /** Ends a text: what an earlier one left behind its tokens is no word after its last one. */
+  endText(): void {
+    this.hashes.fill(0, this.count, this.count + LOOKED_AHEAD);
   }
 
   /** Index of the number of a token, by bisection; -1 if the token is no number. */

@@ -227,6 +227,7 @@ const breaks = new SentenceBreaks();
 /** Appends the tokens of `text[from, to)` to `list`. Takes linear time. */
 export function appendTokens(list: TokenList, text: string, from: number, to: number): void {
   list.first = list.count;
+  list.endText();
   if (from >= to) return;
   input.load(text, from, to);
   breaks.begin();
@@ -273,6 +274,7 @@ export function appendTokens(list: TokenList, text: string, from: number, to: nu
     shift = after - at;
   }
   input.unload();
+  list.endText();
 }
 
 function roleOf(bytes: Uint8Array, at: number): number {

@@ -15,17 +15,17 @@ const MAX_COMPARISONS = 8;
  * The Knuth-Morris-Pratt search over token hashes finds candidates in linear time. A candidate must begin and end at
  * sentence borders and equal the claim after folding, except for a final full stop.
  */
-export function findVerbatim(claim: string, own: TokenList, tokens: TokenList, source: SourceTokens): Span | null {
+export function findVerbatim(claim: string, own: TokenList, source: SourceTokens): Span | null {
   const length = own.count;
-  if (length === 0 || source.endToken - source.firstToken < length) return null;
+  if (length === 0 || source.endToken < length) return null;
   const pattern = own.hashes;
-  const { hashes } = tokens;
+  const { hashes } = source.tokens;
   const fallback = fallbacks(pattern, length);
   let sentences: readonly Span[] | null = null;
   let wanted = '';
   let comparisons = 0;
   let matched = 0;
-  for (let i = source.firstToken; i < source.endToken; i++) {
+  for (let i = 0; i < source.endToken; i++) {
     while (matched > 0 && hashes[i] !== pattern[matched]) matched = fallback[matched - 1] ?? 0;
     if (hashes[i] === pattern[matched]) matched++;
     if (matched < length) continue;
@@ -34,7 +34,7 @@ export function findVerbatim(claim: string, own: TokenList, tokens: TokenList, s
       sentences = splitSentences(source.text);
       wanted = withoutFullStop(foldText(claim));
     }
-    const span = wholeSentences(sentences, tokens, source, i - length + 1, i);
+    const span = wholeSentences(sentences, source, i - length + 1, i);
     if (span === null) continue;
     if (withoutFullStop(foldText(source.text.slice(span.start, span.end))) === wanted) return span;
     if (++comparisons >= MAX_COMPARISONS) return null;
@@ -54,18 +54,12 @@ function fallbacks(pattern: Int32Array, length: number): Int32Array {
 }
 
 /** Returns the range of sentences from token `first` to token `last`, or `null` if either lies inside a sentence. */
-function wholeSentences(
-  sentences: readonly Span[],
-  tokens: TokenList,
-  source: SourceTokens,
-  first: number,
-  last: number,
-): Span | null {
-  const startOf = (token: number): number => (tokens.starts[token] ?? 0) - source.offset;
+function wholeSentences(sentences: readonly Span[], source: SourceTokens, first: number, last: number): Span | null {
+  const startOf = (token: number): number => source.tokens.starts[token] ?? 0;
   const opening = sentenceOf(sentences, startOf(first));
   const closing = sentenceOf(sentences, startOf(last));
   if (opening === undefined || closing === undefined) return null;
-  if (first > source.firstToken && startOf(first - 1) >= opening.start) return null;
+  if (first > 0 && startOf(first - 1) >= opening.start) return null;
   if (last + 1 < source.endToken && startOf(last + 1) < closing.end) return null;
   return { start: opening.start, end: closing.end };
 }
