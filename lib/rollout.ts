@@ -28,8 +28,6 @@ export type Rollout =
 
 const TEXTS = ['question', 'response', 'tool_output', 'reasoning', 'reference'];
 const LISTS_OF_TEXTS = ['entities', 'entity_rubrics'];
-/** Few recipes read them, and rows of data sets have null in columns without a value. */
-const MAY_BE_NULL = ['reasoning', 'reference', 'entities', 'entity_rubrics'];
 /** Lists of objects, and the texts that each object must have. */
 const LISTS: Readonly<Record<string, readonly string[]>> = {
   sources: ['id', 'text'],
@@ -38,6 +36,17 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   rubrics: ['description'],
 };
 
+/** Optional fields. Rows of data sets have null in columns without a value, which is the same as an absent field. */
+const OPTIONAL = ['reasoning', 'reference', 'tool_output', ...LISTS_OF_TEXTS, ...Object.keys(LISTS)];
+
+function withoutNulls<R extends object>(rollout: R): R {
+  const isNull = (field: string): boolean => Reflect.get(rollout, field) === null;
+  if (!OPTIONAL.some(isNull)) return rollout;
+  const given = { ...rollout };
+  for (const field of OPTIONAL.filter(isNull)) Reflect.deleteProperty(given, field);
+  return given;
+}
+
 /** The first field of another type than `Rollout` says: callers in JavaScript have no types. An absent field is none. */
 function misshapenField(rollout: object): InputProblem | null {
   const wrong = (path: InputProblem['path'], expected: string, value: unknown): InputProblem => ({
@@ -45,7 +54,7 @@ function misshapenField(rollout: object): InputProblem | null {
     message: value === undefined ? `required: ${expected}` : `expected ${expected}, got ${typeName(value)}`,
   });
   for (const [field, value] of Object.entries(rollout)) {
-    if (value === undefined || (value === null && MAY_BE_NULL.includes(field))) continue;
+    if (value === undefined) continue;
     const names = Object.hasOwn(LISTS, field) ? LISTS[field] : undefined;
     if (TEXTS.includes(field) && typeof value !== 'string') return wrong([field], 'a string', value);
     const isList = names !== undefined || LISTS_OF_TEXTS.includes(field);
@@ -66,7 +75,8 @@ function misshapenField(rollout: object): InputProblem | null {
 }
 
 /** Reads the messages of a rollout. The fields that the rollout gives win over what its messages say. */
-export function readRollout(rollout: Rollout): Result<ScoredRollout, readonly InputProblem[]> {
+export function readRollout(written: Rollout): Result<ScoredRollout, readonly InputProblem[]> {
+  const rollout = withoutNulls(written);
   const misshapen = misshapenField(rollout);
   if (misshapen !== null) return { ok: false, error: [misshapen] };
   const { response, messages, trajectory, ...shared } = rollout;

@@ -70,11 +70,39 @@ describe('createScorer', () => {
     await expect(scorer.score(given, 'refiner-rl-balanced')).rejects.toThrow(message);
   });
 
-  it('takes null in a field that the recipe does not read as a field without a value', async () => {
+  const OPTIONAL = [
+    'reasoning',
+    'reference',
+    'tool_output',
+    'entities',
+    'entity_rubrics',
+    'positive_rubrics',
+    'sources',
+  ];
+
+  it.each(OPTIONAL)('takes %s: null as an absent field, under every recipe', async (field) => {
+    const whole = {
+      ...ROLLOUT,
+      reasoning: 'It is long.',
+      reference: '288 km',
+      entities: ['Aare'],
+      entity_rubrics: ['Aare'],
+    };
     const scorer = createScorer({ judge: lexicalJudge });
-    const row: Rollout = JSON.parse(JSON.stringify({ ...ROLLOUT, reference: null, reasoning: null, entities: null }));
-    const [one, other] = [await scorer.score(ROLLOUT, 'refiner-guarded'), await scorer.score(row, 'refiner-guarded')];
-    expect(other.reward).toBe(one.reward);
+    const outcome = async (row: object, name: string): Promise<unknown> => {
+      const given: Rollout = JSON.parse(JSON.stringify(row));
+      try {
+        const { reward, detail } = await scorer.score({ ...given, finish_reason: 'stop' }, name);
+        return { reward, detail };
+      } catch (error) {
+        if (error instanceof InputError) return error.message;
+        throw error;
+      }
+    };
+    for (const name of Object.keys(recipes)) {
+      const absent = await outcome({ ...whole, [field]: undefined }, name);
+      expect(await outcome({ ...whole, [field]: null }, name), name).toEqual(absent);
+    }
   });
 
   it('scores a rollout with its parts and its facts', async () => {
