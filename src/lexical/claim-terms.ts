@@ -327,7 +327,7 @@ export class ClaimTerms {
     const { kinds, starts, ends, count } = this.tokens;
     const start = starts[token] ?? 0;
     const end = ends[token] ?? 0;
-    // Of "US$5" the sign is no part of the token.
+    // Of "US$5" and "USD$5" the sign is no part of the token.
     const sign = claim.charAt(end) === '$' ? 1 : 0;
     const isCurrency = this.isBesideNumber(token) && currencyNamed(claim.slice(start, end + sign)) !== null;
     if (end - start < 2 || isCurrency) return false;

@@ -4,7 +4,7 @@ import { singular } from './units.ts';
 /** Symbols, codes and names of each currency, in the singular. The first is its name here. */
 const CURRENCIES =
   'dollar $|cent ¢|usd us$ 美元 ドル|aud a$ au$|cad c$ ca$|hkd hk$|sgd s$|nzd nz$|twd nt$|eur € euro 欧元 ユーロ|' +
-  'gbp £ sterling pound 英镑|¥|jpy yen 円 日元|cny rmb yuan renminbi 元|inr ₹ rupee|rub ₽ rouble ruble рублей рубля|' +
+  'gbp £ sterling pound 英镑|¥|jpy yen 円 日元|cny rmb yuan renminbi 元|inr ₹ rupee rs|rub ₽ rouble ruble рублей рубля|' +
   'krw ₩ 원|try ₺ lira|ils ₪ shekel|uah ₴|ngn ₦|vnd ₫ dong|php ₱|thb ฿ baht|chf franc franken|btc ₿ bitcoin|' +
   'brl r$ reais|peso|rand zar|dirham|riyal|krone krona kroner kronor|nok|sek|dkk';
 const CURRENCY_BY_WORD = byWord(CURRENCIES);
@@ -20,10 +20,14 @@ function byWord(lists: string): ReadonlyMap<string, string> {
   );
 }
 
+const SHORT_NAMES = new Set(['yen', 'Rs']);
+
 /** The name here of a currency by its symbol, code (USD) or name (euros, but not "won"); `null` = no currency. */
 export function currencyNamed(word: string): string | null {
   const isCode = word !== '' && word === word.toUpperCase();
-  return isCode || word.length > 3 || word === 'yen' ? (CURRENCY_BY_WORD.get(singular(word)) ?? null) : null;
+  const named = isCode || word.length > 3 || SHORT_NAMES.has(word) ? CURRENCY_BY_WORD.get(singular(word)) : undefined;
+  // "USD$" says it twice.
+  return named ?? (isCode && word.length === 4 && word.endsWith('$') ? currencyNamed(word.slice(0, -1)) : null);
 }
 
 /** Whether a word is exactly one of the symbols and names. */

@@ -54,7 +54,11 @@ export function isSameQuantity(claim: Quantity, source: WrittenNumber, most = 0)
     const hour = hourOf(source);
     if (hour !== null) return isSameHour(claim.hour, hour);
     // The 00 of 17:00 is no term, so a plain 17 is not enough; the minutes of a source are no hour.
-    if (claim.text.startsWith(':00', claim.end) || source.text.charAt(source.start - 1) === ':') return false;
+    if (source.text.charAt(source.start - 1) === ':') return false;
+    if (claim.text.startsWith(':00', claim.end))
+      return (
+        isPlainHour(source) && isSameHour(claim.hour, { hour: source.value, minutes: ':00', half: '', isSure: false })
+      );
   }
   // Most numbers of claims are equal and have no unit: then the source's is not read.
   if ((unit !== null || claim.value !== source.value) && !isSameValue(claim, source, most)) return false;
@@ -133,7 +137,7 @@ function hourOf({ text, start, end, value }: WrittenNumber): Hour | null {
   const word = found[2]?.charAt(0).toLowerCase() ?? '';
   const half = word === 'u' ? '' : word;
   if (half !== '' && value > 12) return null;
-  const hour = half === '' ? value : (value % 12) + (half === 'p' ? 12 : 0);
+  const hour = half === '' ? value % 24 : (value % 12) + (half === 'p' ? 12 : 0);
   const isSure = word !== '' || value === 0 || value > 12 || text.charAt(start) === '0';
   return { hour, minutes: found[1] ?? ':00', half, isSure };
 }
@@ -145,7 +149,17 @@ function isSameHour(one: Hour, other: Hour): boolean {
 }
 
 /** Minutes and the half of the day, or one of them, or nothing. */
-const HOUR = /^(:[0-5]\d(?![\d:]))?\s?([ap]\.?m|uhr)?(?![a-z])/i;
+const HOUR = /^(:[0-5]\d(?!\d|:(?![0-5]\d)))?(?::[0-5]\d(?!\d))?\s?([ap]\.?m|uhr)?(?![a-z])/i;
+
+/** Whether a number without minutes is an hour by the words around it: at 9, at nine in the morning, at 5 o'clock. */
+function isPlainHour({ text, start, end, value }: WrittenNumber): boolean {
+  if (!(value <= 24) || !BEFORE_HOUR.test(text.slice(Math.max(0, start - MAX_WORD_UNITS), start))) return false;
+  return AFTER_HOUR.test(text.slice(end, end + MAX_WORD_UNITS));
+}
+
+const BEFORE_HOUR = /\b(?:at|from|until|till|to|by|before|after|um|à) $/i;
+const AFTER_HOUR =
+  /^(?:$|[.,;:)!?](?!\d)| o.clock| [ap]\. ?m| in the | sharp| (?:on|every|each|daily|to|until|till|and)\b)/;
 
 /** Whether a number is the minutes of a full hour: 17:00. */
 export function isFullHour({ text, start, end }: Omit<WrittenNumber, 'value'>): boolean {
@@ -290,7 +304,7 @@ function wordAfter(text: string, end: number): readonly [word: string, after: nu
 }
 
 function isWordUnit(text: string, at: number): boolean {
-  return isLetterAt(text, at) || '%°²³/$€£¥₹₽₩₺₪₴₦₫₱฿₿'.includes(text.charAt(at));
+  return isLetterAt(text, at) || '%‰°²³/$€£¥₹₽₩₺₪₴₦₫₱฿₿'.includes(text.charAt(at));
 }
 
 function isLetterAt(text: string, at: number): boolean {

@@ -20,6 +20,7 @@ const HYPHENED = /^-(?!one|two|three|four|five|six|seven|eight|nine)/;
 /** Behind a number of its own: one million ten years ago. */
 const AGO = /^\S* \w+ (?:ago|earlier|later|before|after)/;
 const AGO_UNITS = 32;
+const MILLION = 1e6;
 const A = stemOf('a');
 const HALF = stemOf('half');
 /** Between the digits of a number in words. */
@@ -155,8 +156,8 @@ export class TokenList {
     if (isAfterAnd && (--last < this.first || (this.starts[last + 1] ?? 0) - (this.ends[last] ?? 0) > 1)) return false;
     const number = this.numberOf(last);
     if (number < 0 || number !== this.numberCount - 1 || isDigit(text, this.starts[last] ?? 0)) return false;
-    if (AGO.test(text.slice(end, end + AGO_UNITS))) return false;
     const before = this.numberValues[number] ?? Number.NaN;
+    if (before >= MILLION && AGO.test(text.slice(end, end + AGO_UNITS))) return false;
     const place = this.numberPlaces[number] ?? 1;
     if (place < 1 && !isAfterAnd && value < 10) {
       this.replaceLast(1, before + (value * place) / 10, place / 10, end);
@@ -164,7 +165,7 @@ export class TokenList {
     }
     const room = before % 100 === 0 ? 100 : before % 10 === 0 && before % 100 > 10 ? 10 : 0;
     // One million ten may be two numbers.
-    if (before >= 1e6 && !isAfterAnd && mayFollowAnd && text.charAt(end) !== '-') return false;
+    if (before >= MILLION && !isAfterAnd && mayFollowAnd && text.charAt(end) !== '-') return false;
     if (value >= room || value === 0 || (isAfterAnd && (!mayFollowAnd || room < 100 || value === 1))) return false;
     this.replaceLast(isAfterAnd ? 2 : 1, before + value, 1, end);
     return true;

@@ -17,7 +17,7 @@ export type Unit = {
 export const SHARE = 0;
 /** Each measure: its units by size, in the singular. The first is 1, and takes prefixes: its symbol, then its names. */
 const MEASURES =
-  '% percent prozent procent процент percentage pp ppt prozentpunkt prozentpunkte,.01 basis bps;' +
+  '% percent prozent procent процент percentage pp ppt prozentpunkt prozentpunkte,.1 ‰,.01 basis bps;' +
   'm meter metre м 米,1e3 км 公里 千米,.01 см 厘米,.001 мм 毫米,1e-6 微米,1609.344 mile mi 英里,.3048 ft foot feet,' +
   '.0254 inch inche,.9144 yd yard;' +
   'g gram gramme gramm gm 克,1e3 kilo kgs кг 公斤 千克,.001 мг 毫克,1e-6 mcg мкг 微克,1e6 t ton tonne tonnen т 吨,' +
