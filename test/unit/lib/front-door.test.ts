@@ -11,6 +11,7 @@ import {
   lexicalJudge,
   memoryStore,
   openAiCompatible,
+  type RecipeName,
   type Rollout,
   recipes,
   replay,
@@ -80,7 +81,7 @@ describe('createScorer', () => {
     'sources',
   ];
 
-  it.each(OPTIONAL)('takes %s: null as an absent field, under every recipe', async (field) => {
+  it.each(OPTIONAL)('takes %s: null as an absent field', async (field) => {
     const whole = {
       ...ROLLOUT,
       reasoning: 'It is long.',
@@ -89,17 +90,25 @@ describe('createScorer', () => {
       entity_rubrics: ['Aare'],
     };
     const scorer = createScorer({ judge: lexicalJudge });
-    const outcome = async (row: object, name: string): Promise<unknown> => {
+    const outcome = async (row: object, name: RecipeName): Promise<unknown> => {
       const given: Rollout = JSON.parse(JSON.stringify(row));
       try {
-        const { reward, detail } = await scorer.score({ ...given, finish_reason: 'stop' }, name);
-        return { reward, detail };
+        const { reward, reason } = await scorer.score({ ...given, finish_reason: 'stop' }, name);
+        return { reward, reason };
       } catch (error) {
         if (error instanceof InputError) return error.message;
         throw error;
       }
     };
-    for (const name of Object.keys(recipes)) {
+    const names: RecipeName[] = [
+      'carr',
+      'carr-exact',
+      'dr-tulu',
+      'longtrace-rl',
+      'longtrace-rl-chunks',
+      'refiner-guarded',
+    ];
+    for (const name of names) {
       const absent = await outcome({ ...whole, [field]: undefined }, name);
       expect(await outcome({ ...whole, [field]: null }, name), name).toEqual(absent);
     }
