@@ -95,17 +95,28 @@ export function createWordCounter(): (text: AnswerText) => AnswerWords {
  */
 export function createAskedWords(question: string): (text: string) => boolean {
   const asked = contentOf(tokensOf(question));
-  return (text) => {
-    const { count, kinds, hashes } = scratchTokensOf(text);
+  /** The content words among the first tokens of the text that was read last; -1 = one of them is not asked. */
+  const askedAmong = (end: number): number => {
+    const { kinds, hashes } = scratch;
     let content = 0;
-    for (let n = 0; n < count; n++) {
+    for (let n = 0; n < end; n++) {
       if (((kinds[n] ?? 0) & STOP) !== 0) continue;
-      if (!asked.has(hashes[n] ?? 0)) return false;
+      if (!asked.has(hashes[n] ?? 0)) return -1;
       content++;
     }
-    return content > 0;
+    return content;
+  };
+  return (text) => {
+    // Most claims say something new in their first words.
+    if (text.length > 2 * HEAD_UNITS && askedAmong(readIntoScratch(text, HEAD_UNITS) - OPEN_TOKENS) < 0) return false;
+    return askedAmong(readIntoScratch(text, text.length)) > 0;
   };
 }
+
+/** Code units of a text that are read first. */
+const HEAD_UNITS = 48;
+/** Last tokens of a head that the words after it may join or change: two hundred | thousand. */
+const OPEN_TOKENS = 4;
 
 /** Tokens kept for the next text. */
 const MAX_KEPT_TOKENS = 1 << 12;
@@ -113,12 +124,12 @@ const EXPECTED_TOKENS = 64;
 // Reused by every call, because allocating the arrays costs as much as reading a claim.
 let scratch = new TokenList(EXPECTED_TOKENS);
 
-/** The tokens of a text, until the next call. */
-function scratchTokensOf(text: string): TokenList {
+/** Reads the first units of a text into `scratch`, and returns the number of their tokens. */
+function readIntoScratch(text: string, units: number): number {
   if (scratch.hashes.length > MAX_KEPT_TOKENS) scratch = new TokenList(EXPECTED_TOKENS);
   scratch.clear();
-  appendTokens(scratch, text, 0, text.length);
-  return scratch;
+  appendTokens(scratch, text, 0, units);
+  return scratch.count;
 }
 
 /** The words of all sources of a rollout. */
