@@ -268,7 +268,8 @@ function mayBegin(text: string, at: number, mark: string): boolean {
 /** Whether marks of other uses are a marker here: no link follows, and each id is what the grammar asks for. */
 export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
   if (rule === null) return true;
-  if (text.charCodeAt(inside.end + 1) === 0x28 || (!rule.hasZero && isInterval(text, inside))) return false;
+  const isLink = text[inside.end] !== ')' && text[inside.end + 1] === '(';
+  if (isLink || (!rule.hasZero && isInterval(text, inside))) return false;
   let ids = 0;
   let numbers = 0;
   let start = inside.start;

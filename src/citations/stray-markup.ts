@@ -38,9 +38,9 @@ function strayMarks(text: string, answer: Span, grammar: Grammar, sources: Sourc
   if (grammar.form === 'element' || (grammar.form === 'marker' && grammar.open === '<cite>')) return [];
   if (grammar.form === 'marker' && grammar.when !== 'like_sources') return loneMarks(text, answer, grammar, sources);
   // Behind a word, `()` is a call.
-  const empty = text.slice(answer.start, answer.end).matchAll(grammar.form === 'link' ? /\]\(\)/g : /\s\(\)/g);
-  return Array.from(empty, ({ index }) => {
-    const start = answer.start + index + 1;
+  const empty = grammar.form === 'link' ? /(?<=\])\(\)/g : /(?<=\s|\d\))\(\)/g;
+  return Array.from(text.slice(answer.start, answer.end).matchAll(empty), ({ index }) => {
+    const start = answer.start + index;
     return { reason: 'citation_no_id', span: { start, end: start + 2 } };
   });
 }

@@ -16,18 +16,18 @@ const SECTION_SIGN = 0xa7;
 const NEVER_FINAL: ReadonlySet<string> = new Set(
   // English
   (
-    'mr mrs ms dr prof rev hon st mt ft gen col capt lt cmdr sgt maj adm gov sen rep pres supt messrs ' +
+    'mr mrs ms dr prof rev hon st mt ft gen brig col capt lt cmdr sgt maj adm gov sen rep pres supt messrs ' +
     'e.g i.e cf vs viz equ approx ca c fig figs eq eqs sec ch vol vols ed eds pp p art para nr esp incl ' +
     // German
-    'bzw z.b d.h u.a ggf vgl sog inkl exkl zzgl evtl bspw insb insbes geb gest hrsg ' +
+    'bzw z.b d.h u.a hl ggf vgl sog inkl exkl zzgl evtl bspw insb insbes geb gest hrsg ' +
     // Spanish, Portuguese, Italian
-    'p.ej ej sr sra srta dra ud uds núm pág págs avda ee sig sigg dott avv pag pagg séc ' +
+    'p.ej ej sr sra srta dra exmo exma ud uds núm pág págs avda ee sig sigg dott avv pag pagg séc ' +
     // French
     'm mm mme mlle mgr ex éd ' +
     // Dutch, Danish, Norwegian, Swedish, Finnish
     'dhr mevr bijv blz drs f.eks dvs jf esim ks vrt ' +
     // Polish, Czech, Hungarian, Turkish
-    'np tzn tzw inż hab ul św płk zob např tzv kb ún örn bkz ' +
+    'pvz np tzn tzw inż hab ul św płk zob např tzv kb ún örn bkz ' +
     // Russian and Ukrainian
     'им ул просп проф акад обл св ср см рис табл стр гл ред напр вул'
   ).split(' '),
@@ -41,7 +41,9 @@ const RARELY_FINAL: ReadonlySet<string> = new Set(
   (
     'al inc ltd co corp jr bros dept univ assn ' +
     // Courts, reporters and codes of law
-    'fed civ crim evid cal supp cir ct stat cong reg ' +
+    'fed civ crim evid cal supp cir ct stat cong reg ry ' +
+    // Magnitudes
+    'mio mrd mln mld ' +
     'uu av gg гг dipl ing med'
   ).split(' '),
 );
@@ -49,7 +51,7 @@ const RARELY_FINAL: ReadonlySet<string> = new Set(
 /** Abbreviations whose full stop ends no sentence if a number follows: "No. 5", "Jan. 12", "S. 7". */
 const NOT_BEFORE_DIGIT: ReadonlySet<string> = new Set(
   (
-    'no nos num art op jan feb mar apr jun jul aug sep sept oct nov dec ' +
+    'no nos num art op ref phil jan feb mar apr jun jul aug sep sept oct nov dec ' +
     'abs ziff kap bd anm abb tab tel cap chap env aprox kl str st sp стр max min avg ur zm tzn okt dez ene abr ago dic gen mag'
   ).split(' '),
 );

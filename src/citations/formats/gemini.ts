@@ -61,7 +61,10 @@ function readParts(candidates: readonly (readonly [Path, Json])[], draft: Answer
 function readSupports(metadata: Json, blocks: ReadonlyMap<number, Block>, path: Path, draft: AnswerDraft): void {
   const chunks = listIn(member(metadata, 'groundingChunks', 'grounding_chunks'));
   const [first] = blocks.keys();
-  for (const [n, support] of objectsIn(member(metadata, 'groundingSupports', 'grounding_supports'))) {
+  const supports = objectsIn(member(metadata, 'groundingSupports', 'grounding_supports'));
+  if (supports.length === 0 && chunks.length > 0)
+    draft.findings.add({ reason: 'citation_without_place', path: [...path, 'groundingChunks'] });
+  for (const [n, support] of supports) {
     const at = [...path, 'groundingSupports', n];
     const segment = objectIn(support['segment']) ?? {};
     // Numbers of value 0 are absent from the wire. The first text part can follow a thought.

@@ -3,7 +3,8 @@ import type { Span } from '../../text/span.ts';
 
 /**
  * Markup of citations that vendors' services decode, and models leak: `[cite: 1]` and `[cite_start]` of Gemini, `<co: 0>`
- * of Cohere, tags of Claude and Grok, `[oaicite:0]` and 【turn0search0】 of ChatGPT, 【0†L1】 of gpt-oss, `[^1^]` of Bing.
+ * of Cohere, tags of Claude and Grok, `[oaicite:0]`, 【turn0search0】 and `citeturn0search0` of ChatGPT, 【0†L1】 of gpt-oss,
+ * `[^1^]` of Bing, `##0$$` of RAGFlow, `<|file-1|>`, `[citation:1]`, `<source_id>`, and calls of tools.
  */
 const LEAKED = new RegExp(
   [
@@ -11,6 +12,8 @@ const LEAKED = new RegExp(
     /<\/?(?:co(?:: ?\d{1,3})?>|(?:antml:)?cite index=|antml:cite>|grok:render)/,
     /\[oaicite:\d|【(?:oaicite|turn\d{1,3}[a-z]{1,8}\d|[\w:.]{1,64}†)|[\ue200\ue201]/,
     /\[\^\d{1,3}\^\]/,
+    /##\d{1,3}\$\$|<\|file-[\w-]{1,64}\|>|\[citation:\d|<source_id>|\bciteturn\d/,
+    /<\/(?:tool_call|function|parameter|invoke)>/,
   ]
     .map(({ source }) => source)
     .join('|'),
@@ -18,7 +21,7 @@ const LEAKED = new RegExp(
 );
 
 /** One of these is in every leaked markup: looking for them is faster. */
-const SIGNS = ['cite', '[^', '【', '\ue200', '\ue201', 'co:', 'co>', 'grok:'];
+const SIGNS = ['cit', '$$', '<|file', '<source_id', '</', '[^', '【', '\ue200', '\ue201', 'co:', 'co>', 'grok:'];
 
 /** Whether a text may have leaked markup. */
 export function mayLeak(text: string): boolean {

@@ -135,6 +135,35 @@ describe.each(Object.entries(SENTENCES))('%s', (_kind, texts) => {
   });
 });
 
+describe('abbreviations', () => {
+  const sentencesOf = (text: string): string[] =>
+    splitSentences(text, 0, text.length).map(({ start, end }) => text.slice(start, end));
+
+  it.each([
+    'Deutschland hat 83 Mio. Einwohner und 16 Länder.',
+    'Der Umsatz lag bei 3 Mrd. Franken.',
+    'Het kost 5 mln. Euro.',
+    'Lt. Col. John Smith met Brig. Gen. Adams there.',
+    'C. & N. W. Ry. Co. v. The People was decided then.',
+    'It is in a letter (Phil. 4:8) of Paul.',
+    'See Fig. 2 and ref. 4 for more.',
+    'Tai pvz. Vilnius ir Kaunas.',
+    'O Exmo. Sr. Silva falou.',
+    'Der Hl. Nikolaus kommt im Winter.',
+  ])('%s', (text) => {
+    expect(sentencesOf(text)).toEqual([text]);
+  });
+
+  it.each([
+    ['Es sind 5 Mio. Das ist viel.', 'Das ist viel.'],
+    ['Es kostet 5 Mrd. Die Aare ist lang.', 'Die Aare ist lang.'],
+    ['He lives with Phil. She knows.', 'She knows.'],
+    ['There is no ref. Nobody knows it.', 'Nobody knows it.'],
+  ])('%s ends two sentences', (text, last) => {
+    expect(sentencesOf(text).at(-1)).toBe(last);
+  });
+});
+
 it.each([
   ['a line of dashes', 'Rivers\n------\nIt is long.', ['Rivers', '------', 'It is long.']],
   ['a short one', 'It is red.\n---\nit is long.', ['It is red.', '---', 'it is long.']],

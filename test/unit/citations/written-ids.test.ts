@@ -15,6 +15,31 @@ function claimsIn(text: string, ids: readonly string[], grammar: GrammarName = '
 
 const NUMBERS = ['1', '2', '3'];
 
+describe('parentheses that touch', () => {
+  it.each([
+    ['It opened (1)(2).', '1 2'],
+    ['It opened (1) (2).', '1 2'],
+    ['It opened (1)(see the map).', '1'],
+    ['It opened (1)().', '1'],
+  ])('%s', (text, ids) => {
+    expect(claimsIn(text, NUMBERS, 'paren')).toEqual([['It opened', ids]]);
+  });
+
+  it('empty ones are a finding behind a marker, and a call behind a word', () => {
+    const findingsIn = (text: string) =>
+      parseResponse(text, sourcesFromList([{ id: '1', text: 'x' }]), {
+        grammar: 'paren',
+        answer: 'whole',
+      }).findings.map(({ reason }) => reason);
+    expect(findingsIn('It opened (1)().')).toContain('citation_no_id');
+    expect(findingsIn('It opened f() (1).')).not.toContain('citation_no_id');
+  });
+
+  it('a link in brackets stays one', () => {
+    expect(claimsIn('It opened [1](https://a.example/b).', NUMBERS)).toEqual([]);
+  });
+});
+
 describe('a range', () => {
   it.each([
     ['It opened [1-3].', NUMBERS, '1 2 3'],

@@ -64,6 +64,13 @@ describe('markup that a vendor leaks', () => {
     'Sales were 500.【oaicite:0】 :contentReference[oaicite:0]{index=0}',
     'Sales were 500.[^1^]',
     'Sales were 500.<grok:render card_id="1">0</grok:render>',
+    'Sales were 500##0$$.',
+    'Sales were 500 <|file-abc123|>.',
+    'Sales were 500 [citation:1].',
+    'Sales were 500 <source_id>1</source_id>.',
+    'Sales were 500 citeturn0search0.',
+    'Sales were 500.</parameter></invoke>',
+    'Sales were 500.</tool_call>',
   ])('is read, or a finding, in each format: %s', (text) => {
     const message = { role: 'assistant', content: text };
     const answers = [text, [{ type: 'text', text }], { choices: [{ message }], citations: ['https://a.example'] }];
@@ -73,12 +80,15 @@ describe('markup that a vendor leaks', () => {
     }
   });
 
-  it.each(['Sales [of 2024] were 500 【note】.', 'See "Sales" <b>now</b> and x^2^.', 'Sales of Acme & Co.'])(
-    'is none: %s',
-    (text) => {
-      expect(read(text, sources).findings).toEqual([]);
-    },
-  );
+  it.each([
+    'Sales [of 2024] were 500 【note】.',
+    'See "Sales" <b>now</b> and x^2^.',
+    'Sales of Acme & Co.',
+    'It costs $$ 5.',
+    'A ## heading.',
+  ])('is none: %s', (text) => {
+    expect(read(text, sources).findings).toEqual([]);
+  });
 });
 
 it('reads the text of a JSON answer as the answer', () => {
@@ -130,6 +140,14 @@ describe('gemini', () => {
       findings: ['source_not_given'],
       invented: 1,
     });
+  });
+
+  it('names chunks that no stretch cites, as a search without supports has', () => {
+    const of = (chunks: readonly object[]) => ({
+      candidates: [{ content: { parts: [{ text: 'Long.' }] }, groundingMetadata: { groundingChunks: chunks } }],
+    });
+    expect(read(of([chunk])).findings).toEqual(['citation_without_place']);
+    expect(read(of([])).findings).toEqual([]);
   });
 
   it('reads citationMetadata', () => {
