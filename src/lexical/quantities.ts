@@ -229,11 +229,15 @@ const MINUS = '-−–';
 const FALL =
   /fall|fell|drop|declin|decreas|los[est]|down|below|minus|negativ|reduc|shr[aiu]nk|contract|cut|deficit|lower|slid|fiel|sank|sink|rückgang|verl|unter|baiss|chut|pert|moins|cay|baj|pérd|menos|упал|сниз|минус|убыт|паден|下降|减少/i;
 
-/** Whether a minus sign is before the number or its currency, and is neither a hyphen nor the dash of a range. */
+/** Not after a digit: 7 minus 3. */
+const MINUS_WORD = /(?:^|[^\d ] ?)(?:minus|negative) $/i;
+
+/** Whether a minus sign or word is before the number or its currency, and is neither a hyphen nor the dash of a range. */
 function isNegative({ text, start }: WrittenNumber): boolean {
   let at = start - 1;
   while (at >= 0 && start - at < MAX_WORD_UNITS && '$€£¥₹US'.includes(text.charAt(at))) at--;
-  if (at < 0 || !MINUS.includes(text.charAt(at))) return false;
+  if (at < 0) return false;
+  if (!MINUS.includes(text.charAt(at))) return MINUS_WORD.test(text.slice(Math.max(0, at - MAX_WORD_UNITS), at + 1));
   const before = text.charAt(at - 1);
   if (before === '' || '(=:,;"\'~≈<>['.includes(before)) return true;
   return isSpaceUnit(before) && !(at >= 2 && isDigit(text.charCodeAt(at - 2)));

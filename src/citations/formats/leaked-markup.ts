@@ -12,7 +12,7 @@ const LEAKED = new RegExp(
     /<\/?(?:co(?:: ?\d{1,3})?>|(?:antml:)?cite index=|antml:cite>|grok:render)/,
     /\[oaicite:\d|【(?:oaicite|turn\d{1,3}[a-z]{1,8}\d|[\w:.]{1,64}†)|[\ue200\ue201]/,
     /\[\^\d{1,3}\^\]/,
-    /##\d{1,3}\$\$|<\|file-[\w-]{1,64}\|>|\[citation:\d|<source_id>|\bciteturn\d/,
+    /##\d{1,3}\$\$|<\|file-[\w-]{1,64}\|>|\[citation:\d|<source_id>|\b(?:file)?cite ?turn\d|\[(?:ID:\d|[\d:]{1,9}†)/,
     /<\/(?:tool_call|function|parameter|invoke)>/,
   ]
     .map(({ source }) => source)
@@ -21,7 +21,22 @@ const LEAKED = new RegExp(
 );
 
 /** One of these is in every leaked markup: looking for them is faster. */
-const SIGNS = ['cit', '$$', '<|file', '<source_id', '</', '[^', '【', '\ue200', '\ue201', 'co:', 'co>', 'grok:'];
+const SIGNS = [
+  'cit',
+  '[ID',
+  '†',
+  '$$',
+  '<|file',
+  '<source_id',
+  '</',
+  '[^',
+  '【',
+  '\ue200',
+  '\ue201',
+  'co:',
+  'co>',
+  'grok:',
+];
 
 /** Whether a text may have leaked markup. */
 export function mayLeak(text: string): boolean {

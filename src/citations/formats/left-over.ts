@@ -69,7 +69,7 @@ function idsOf(inner: string): string[] {
 }
 
 const CITING =
-  /citation|annotation|grounding|references|footnotes|search_?results|sources|documents|web_?search$|source_nodes/i;
+  /citation|annotation|grounding|references|^reference$|footnotes|search_?results|sources|documents|web_?search$|source_nodes/i;
 
 /** The members of an answer that hold citations or sources, by name, except those that a format reads. */
 export function citingMembers(value: Json, read: readonly string[] = []): string[] {

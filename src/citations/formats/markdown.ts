@@ -55,10 +55,16 @@ function messageOf(value: Json): Json {
   return objectIn(objectIn(listIn(value['choices'])[0])?.['message']) ?? value;
 }
 
+/** Members in which libraries keep what a vendor sent. */
+const NESTED = ['provider_specific_fields', 'additional_kwargs', 'response_metadata'];
+
 /** Members with citations that this format does not read. */
 function unreadMembers(value: unknown): string[] {
   if (!isJsonObject(value)) return [];
   const message = messageOf(value);
-  const fields = objectIn(message['provider_specific_fields']) ?? {};
-  return [...new Set([value, message, fields].flatMap((one) => citingMembers(one)))];
+  const nested = NESTED.map((name) => objectIn(message[name]) ?? {});
+  // The documents of an earlier Azure OpenAI On Your Data are JSON in the text of a message.
+  const isEarlierAzure = listIn(objectIn(message['context'])?.['messages']).length > 0;
+  const members = [value, message, ...nested].flatMap((one) => citingMembers(one));
+  return [...new Set(isEarlierAzure ? [...members, 'context'] : members)];
 }

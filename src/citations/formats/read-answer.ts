@@ -67,11 +67,17 @@ export function readCitedAnswer(
 ): Result<CitedAnswer, readonly InputProblem[]> {
   const name = format ?? formatOf(answer);
   // A client may send the answer of a vendor as a string of JSON: parse it.
-  const written = typeof answer === 'string' && '[{'.includes(answer.trimStart().charAt(0)) ? parsedJson(answer) : null;
+  const json = typeof answer === 'string' ? jsonTextOf(answer) : null;
+  const events = typeof answer === 'string' ? eventsOf(answer) : null;
+  const written = events ?? (json === null ? null : parsedJson(json));
   const writtenFormat = typeof written === 'object' ? formatOf(written) : undefined;
   if (writtenFormat !== undefined && (format ?? writtenFormat) === writtenFormat) {
     return readCitedAnswer(written, writtenFormat, given);
   }
+  if (events !== null && format === undefined)
+    return refused('a stream of events that is no answer of a known format: send the assembled message');
+  if (json?.startsWith('{"') === true && typeof written !== 'object' && format === undefined)
+    return refused('a text that begins as JSON and is none: perhaps its end is missing');
   if (name === undefined) {
     const known = ANSWER_FORMATS.join(', ');
     const [member] = isJsonObject(answer) ? citingMembers(answer) : [];
@@ -94,6 +100,25 @@ export function readCitedAnswer(
   const { list, count } = draft.findings;
   return { ok: true, value: { format: name, text, response, sources, map, findings: list, finding_count: count } };
 }
+
+/** The text of a JSON value without what people send around it: white space, a byte order mark, a fence; `null` = none. */
+function jsonTextOf(text: string): string | null {
+  const trimmed = text.trim();
+  const isFenced = trimmed.startsWith('```') && trimmed.endsWith('```');
+  const bare = isFenced ? trimmed.slice(trimmed.indexOf('\n') + 1, -FENCE_UNITS).trim() : trimmed;
+  return bare.startsWith('[') || bare.startsWith('{') ? bare : null;
+}
+
+const FENCE_UNITS = 3;
+
+/** The data of a recorded stream of events; `null` = the text is none. */
+function eventsOf(text: string): readonly unknown[] | null {
+  if (!EVENT.test(text)) return null;
+  const events = text.split('\n').flatMap((line) => (line.startsWith('data:') ? [parsedJson(line.slice(5))] : []));
+  return events.some(isJsonObject) ? events.filter(isJsonObject) : null;
+}
+
+const EVENT = /^\s{0,8}(?:data: ?\{|event: ?[\w.]{1,64}\r?\ndata:)/;
 
 function formatOf(answer: unknown): AnswerFormatName | undefined {
   return ANSWER_FORMATS.find((one) => FORMATS[one].detects(answer));

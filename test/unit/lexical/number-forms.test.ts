@@ -392,6 +392,10 @@ const FORMS: readonly { readonly form: string; readonly same: readonly Pair[]; r
       ['The ticket costs Rs. 500.', 'The ticket costs ₹500.'],
       ['The rate is 5‰.', 'The rate is 0.5%.'],
       ['The rate is 5‰.', 'The rate is 5‰.'],
+      ['The lowest temperature was -40 °C.', 'The lowest temperature was minus 40 °C.'],
+      ['The sum 7 minus 3 is 4.', 'The sum 7 minus 3 is 4.'],
+      ['The difference is 7 minus 3.', 'The difference is 7 - 3.'],
+      ['Output changed by minus 3%.', 'Output fell by 3%.'],
     ],
     other: [
       ['The deal was worth $12MM in cash.', 'The deal was worth $12 billion in cash.'],
@@ -422,6 +426,9 @@ const FORMS: readonly { readonly form: string; readonly same: readonly Pair[]; r
       ['The museum opens at 17:00 on Sundays.', 'On Sundays the museum opens 17 rooms.'],
       ['The rate is 5‰.', 'The rate is 5%.'],
       ['The fee is AUD$5.', 'The fee is C$5.'],
+      ['The lowest temperature was 40 °C.', 'The lowest temperature was minus 40 °C.'],
+      ['The lowest temperature was 40 degrees.', 'The lowest temperature was minus forty degrees.'],
+      ['The rate was 3%.', 'The rate was negative 3%.'],
     ],
   },
 ];

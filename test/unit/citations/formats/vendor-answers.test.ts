@@ -69,6 +69,9 @@ describe('markup that a vendor leaks', () => {
     'Sales were 500 [citation:1].',
     'Sales were 500 <source_id>1</source_id>.',
     'Sales were 500 citeturn0search0.',
+    'Sales were 500 filecite turn0file0.',
+    'Sales were 500 [ID:0].',
+    'Sales were 500 [1:0†source].',
     'Sales were 500.</parameter></invoke>',
     'Sales were 500.</tool_call>',
   ])('is read, or a finding, in each format: %s', (text) => {
@@ -88,6 +91,42 @@ describe('markup that a vendor leaks', () => {
     'A ## heading.',
   ])('is none: %s', (text) => {
     expect(read(text, sources).findings).toEqual([]);
+  });
+});
+
+describe('what people send instead of the answer', () => {
+  const message = { type: 'message', content: [{ type: 'text', text: 'Sales were 500.' }] };
+  const json = JSON.stringify(message);
+
+  it.each([`\ufeff${json}`, `\`\`\`json\n${json}\n\`\`\``, `  ${json}\n`])('is read: %s', (text) => {
+    expect(read(text)).toEqual(read(message));
+  });
+
+  it('is read: a recorded stream of events', () => {
+    const start = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', citations: [] } };
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Sales were 500.' } };
+    const lines = [start, delta].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    expect(read(lines.join(''))).toEqual(read([start, delta]));
+  });
+
+  it.each<[string, unknown]>([
+    ['JSON that is cut off', json.slice(0, -5)],
+    ['chunks of a chat', 'data: {"choices":[{"delta":{"content":"Sales"}}]}\n\ndata: [DONE]\n'],
+    ['a nested list', { content: 'Sales were 500.', additional_kwargs: { citations: [{ start: 0, end: 5 }] } }],
+    [
+      'chunks beside the text',
+      { choices: [{ message: { content: 'Sales [ID:0].', reference: { chunks: [{ id: 'a' }] } } }] },
+    ],
+    [
+      'messages of a tool',
+      { choices: [{ message: { content: 'Sales [doc1].', context: { messages: [{ content: '{}' }] } } }] },
+    ],
+  ])('is refused: %s', (_, answer) => {
+    expect(readCitedAnswer(answer, undefined, null).ok).toBe(false);
+  });
+
+  it.each(['{braces} are text.', '[1] is text.', 'data: none', 'event: a concert'])('stays a text: %s', (text) => {
+    expect(read(text).format).toBe('markdown');
   });
 });
 
