@@ -109,8 +109,9 @@ export class EvidenceScan {
         sentence++;
         nextSentence = sentence + 1 < source.endSentence ? (sentenceTokens[sentence + 1] ?? 0) : source.endToken;
       }
-      if (value > 0 && this.lastSentence[value - 1] !== sentence) {
-        this.lastSentence[value - 1] = sentence;
+      // The sentences of each source begin at 0; those of the sources before it are no sentences of this one.
+      if (value > 0 && this.lastSentence[value - 1] !== this.sentences + sentence) {
+        this.lastSentence[value - 1] = this.sentences + sentence;
         this.sentencesOfTerm[value - 1] = (this.sentencesOfTerm[value - 1] ?? 0) + 1;
       }
       if (this.hitCount === this.hitTokens.length) this.growHits();

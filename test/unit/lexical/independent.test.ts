@@ -69,3 +69,11 @@ describe('a source that was read before', () => {
     expect(second - first).toBeLessThan(40_000_000);
   });
 });
+
+test('counts the sentences of every source: where in its source a sentence stands changes nothing', () => {
+  const claim = 'The old bridge of stone opened in May.';
+  const [said, filler] = ['The bridge opened.', 'Rain fell.'];
+  const second = (text: string) => evidenceOf(claim, [{ text: `${said} ${filler}` }, { text }]);
+  const { support, coverage } = second(`${filler} ${said}`);
+  expect(second(`${said} ${filler}`)).toMatchObject({ support, coverage });
+});
