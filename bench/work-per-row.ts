@@ -35,7 +35,7 @@ type Row = {
 };
 
 const REFERENCE: Row = { name: 'counting words', run: () => countWords(tool_output), bound: 1 };
-/** The bounds are 1.4 times what an idle machine of two cores measured on 2026-11-28. */
+/** The bounds are 1.4 to 1.7 times what a machine of two cores measured on 2026-11-28. */
 const ROWS: readonly Row[] = [
   { name: 'verify', run: () => verifyCitations({ response, tool_output }, { evidence: 'none' }), bound: 0.085 },
   {
