@@ -12,7 +12,7 @@ export type RecentlyUsed<V> = {
 /** Creates a cache that drops the values that were not used for the longest time. */
 export function createRecentlyUsed<V>(limits: RecentLimits): RecentlyUsed<V> {
   // A Map iterates in the order of insertion, and `get` inserts again: the first entry was not used for the longest time.
-  const entries = new Map<string, { readonly value: V; readonly size: number }>();
+  const entries = new Map<string, { readonly key: string; readonly value: V; readonly size: number }>();
   let total = 0;
   const drop = (key: string): void => {
     total -= entries.get(key)?.size ?? 0;
@@ -23,13 +23,14 @@ export function createRecentlyUsed<V>(limits: RecentLimits): RecentlyUsed<V> {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
       entries.delete(key);
-      entries.set(key, entry);
+      // By the key that it was added with: an equal one may be a slice of a request, and would keep it in memory.
+      entries.set(entry.key, entry);
       return entry.value;
     },
     add(key, value, size) {
       drop(key);
       if (size > limits.size) return;
-      entries.set(key, { value, size });
+      entries.set(key, { key, value, size });
       total += size;
       for (const oldest of entries.keys()) {
         if (entries.size <= limits.entries && total <= limits.size) break;

@@ -1,3 +1,4 @@
+import { createRecentlyUsed } from '../recently-used.ts';
 import { type Language, languageOf } from './languages.ts';
 import { TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
@@ -38,7 +39,7 @@ export class EvidenceIndex {
     if (known !== undefined) return known;
     const source = this.sources[at];
     if (source === undefined) return undefined;
-    const tokens = recent.tokensOf(source);
+    const tokens = tokensOf(source);
     this.tokenised[at] = tokens;
     return tokens;
   }
@@ -52,49 +53,26 @@ export function indexSources(sources: readonly SourceText[]): EvidenceIndex {
   return new EvidenceIndex(sources);
 }
 
-/** Code units of the texts that are kept. A unit takes about five bytes with its tokens. */
-const MAX_KEPT_UNITS = 1 << 21;
+/**
+ * The sources that were compared last, with their tokens, by text; the size is in code units, of which one takes about
+ * five bytes with its tokens. The answers of a group cite the same sources, and so do the parts of one judgment, which
+ * are asked one after the other; tokenising is half of what a comparison costs.
+ */
+const recent = createRecentlyUsed<SourceTokens>({ entries: 4_096, size: 1 << 21 });
 /** A longer text is not kept: it would take the place of all the others. */
-const LONGEST_KEPT = MAX_KEPT_UNITS >> 2;
+const LONGEST_KEPT = 1 << 19;
 /** A shorter text is tokenised sooner than it is found. */
 const SHORTEST_KEPT = 64;
 /** What a kept text takes besides its units: the heads of the arrays. */
 const UNITS_OF_A_TEXT = 256;
 
-/**
- * The sources that were compared last, with their tokens. The answers of a group cite the same sources, and so do the
- * parts of one judgment, which are asked one after the other; tokenising is half of what a comparison costs.
- */
-class RecentSources {
-  /** By text; the one that was used last is the last. */
-  readonly #kept = new Map<string, SourceTokens>();
-  #units = 0;
-
-  tokensOf(source: SourceText): SourceTokens {
-    const { text, title } = source;
-    if (text.length < SHORTEST_KEPT || text.length > LONGEST_KEPT) return tokenised(text, title);
-    const kept = this.#kept.get(text);
-    if (kept !== undefined) this.#drop(kept);
-    const tokens = kept !== undefined && kept.title === title ? kept : tokenised(copyOf(text), title);
-    this.#kept.set(tokens.text, tokens);
-    this.#units += unitsOf(tokens);
-    for (const oldest of this.#kept.values()) {
-      if (this.#units <= MAX_KEPT_UNITS) break;
-      this.#drop(oldest);
-    }
-    return tokens;
-  }
-
-  #drop(tokens: SourceTokens): void {
-    this.#kept.delete(tokens.text);
-    this.#units -= unitsOf(tokens);
-  }
-}
-
-const recent = new RecentSources();
-
-function unitsOf({ text, title }: SourceTokens): number {
-  return text.length + (title?.length ?? 0) + UNITS_OF_A_TEXT;
+function tokensOf({ text, title }: SourceText): SourceTokens {
+  if (text.length < SHORTEST_KEPT || text.length > LONGEST_KEPT) return tokenised(text, title);
+  const known = recent.get(text);
+  if (known !== undefined && known.title === title) return known;
+  const tokens = tokenised(copyOf(text), title === undefined ? undefined : copyOf(title));
+  recent.add(tokens.text, tokens, text.length + (title?.length ?? 0) + UNITS_OF_A_TEXT);
+  return tokens;
 }
 
 /** A copy of a text, which is often a slice of a request: a kept slice would keep the whole request in memory. */

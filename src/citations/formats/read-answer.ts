@@ -76,7 +76,7 @@ export function readCitedAnswer(
   }
   if (events !== null && format === undefined)
     return refused('a stream of events that is no answer of a known format: send the assembled message');
-  if (json?.startsWith('{"') === true && typeof written !== 'object' && format === undefined)
+  if (typeof answer === 'string' && CUT_OFF.test(answer) && typeof written !== 'object' && format === undefined)
     return refused('a text that begins as JSON and is none: perhaps its end is missing');
   if (name === undefined) {
     const known = ANSWER_FORMATS.join(', ');
@@ -110,6 +110,10 @@ function jsonTextOf(text: string): string | null {
 }
 
 const FENCE_UNITS = 3;
+
+/** A text that begins as the answer of a vendor, as JSON: when it is none, its end is missing. */
+const CUT_OFF =
+  /^\s{0,8}\{\s{0,8}"(?:id|type|role|object|model|content|candidates|choices|message|output|response)"\s{0,8}:/;
 
 /** The data of a recorded stream of events; `null` = the text is none. */
 function eventsOf(text: string): readonly unknown[] | null {

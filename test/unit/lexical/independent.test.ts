@@ -1,4 +1,6 @@
 /** The evidence of a claim follows from the claim and the texts that it cites, and from nothing that was read before. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { gatherEvidence, indexSources, type SourceText } from '../../../src/lexical/index.ts';
@@ -59,10 +61,33 @@ describe('a source that was read before', () => {
     expect(first.support).toBeGreaterThan(0.5);
   });
 
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+
+  it('keeps no request in memory, of which its text and title are slices', () => {
+    const used = (): number => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    // Read twice: what is found again must not be kept by the text that found it.
+    const read = (n: number): void => {
+      for (let time = 0; time < 2; time++) {
+        const request = `${n} The long title of the page|${n} ${long}|${'x'.repeat(4_000_000)}`;
+        const [title = '', text = ''] = request.slice(0, 2_000).split('|');
+        evidenceOf('The old bridge opened.', [{ text, title }]);
+      }
+    };
+    read(0);
+    const before = used();
+    for (let n = 1; n <= 20; n++) read(n);
+    expect(used() - before).toBeLessThan(20_000_000);
+  });
+
   it('is forgotten: more sources than fit are compared alike, in memory that does not grow', () => {
     const sources = Array.from({ length: 400 }, (_, n) => ({ text: `${n} ${long.repeat(100)}` }));
     const round = (): number => {
       for (const source of sources) evidenceOf('The old bridge opened.', [source]);
+      collect();
       return process.memoryUsage().arrayBuffers;
     };
     const [first, second] = [round(), round()];

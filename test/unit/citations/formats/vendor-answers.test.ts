@@ -125,7 +125,14 @@ describe('what people send instead of the answer', () => {
     expect(readCitedAnswer(answer, undefined, null).ok).toBe(false);
   });
 
-  it.each(['{braces} are text.', '[1] is text.', 'data: none', 'event: a concert'])('stays a text: %s', (text) => {
+  it.each([
+    '```json\n{"a": 1}\n```\nor\n```json\n{"a": 2}\n```',
+    '{"sales": 500} is what it says.',
+    '{braces} are text.',
+    '[1] is text.',
+    'data: none',
+    'event: a concert',
+  ])('stays a text: %s', (text) => {
     expect(read(text).format).toBe('markdown');
   });
 });
