@@ -46,7 +46,7 @@ export function sourcesOf(
  * sourcesFromList([{ id: 'S1', text: 'The bridge opened in 1937.' }]).byId.get('S1'); // 0
  */
 export function sourcesFromList(sources: readonly SourceInput[]): SourceSet {
-  const collector = new SourceCollector('sources', null);
+  const collector = new SourceCollector('sources');
   for (const source of sources) collector.add({ ...source, span: null }, { start: 0, end: source.text.length });
   return collector.finish();
 }
@@ -81,7 +81,7 @@ export function parseSources(toolOutput: string): SourceSet {
     at = toolOutput.indexOf('<', tag.span.end);
   }
 
-  const collector = new SourceCollector('tool_output', toolOutput);
+  const collector = new SourceCollector('tool_output');
   for (let position = 0; position < tags.length; position++) {
     const tag = tags[position];
     if (tag === undefined || tag.closing || tag.name === TOOL_OUTPUT) continue;
@@ -147,11 +147,8 @@ class SourceCollector {
   readonly #findings = new FindingList();
   readonly #where: 'tool_output' | 'sources';
 
-  readonly #toolOutput: string | null;
-
-  constructor(where: 'tool_output' | 'sources', toolOutput: string | null) {
+  constructor(where: 'tool_output' | 'sources') {
     this.#where = where;
-    this.#toolOutput = toolOutput;
   }
 
   add(source: Source, span: Span): void {
@@ -177,7 +174,6 @@ class SourceCollector {
       if (first !== undefined) this.#list[position] = { ...first, text };
     }
     return {
-      toolOutput: this.#toolOutput,
       list: this.#list,
       evidence: { index: null },
       byId: this.#byId,

@@ -75,8 +75,6 @@ export type Source = {
 
 /** The sources of a rollout, in reading order. Each id occurs once. */
 export type SourceSet = {
-  /** The tool output that the spans refer to; `null` for listed sources. */
-  readonly toolOutput: string | null;
   readonly list: readonly Source[];
   /** Maps an id to the index of its source in `list`. */
   readonly byId: ReadonlyMap<string, number>;
