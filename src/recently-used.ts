@@ -3,18 +3,18 @@
 /** `entries` bounds the number of values, `size` the sum of their sizes, in the unit of `add`. */
 export type RecentLimits = { readonly entries: number; readonly size: number };
 
-export type RecentlyUsed<V> = {
-  readonly get: (key: string) => V | undefined;
+export type RecentlyUsed<V, K = string> = {
+  readonly get: (key: K) => V | undefined;
   /** Adds or replaces a value. A value larger than the whole cache is not kept. */
-  readonly add: (key: string, value: V, size: number) => void;
+  readonly add: (key: K, value: V, size: number) => void;
 };
 
 /** Creates a cache that drops the values that were not used for the longest time. */
-export function createRecentlyUsed<V>(limits: RecentLimits): RecentlyUsed<V> {
+export function createRecentlyUsed<V, K = string>(limits: RecentLimits): RecentlyUsed<V, K> {
   // A Map iterates in the order of insertion, and `get` inserts again: the first entry was not used for the longest time.
-  const entries = new Map<string, { readonly key: string; readonly value: V; readonly size: number }>();
+  const entries = new Map<K, { readonly key: K; readonly value: V; readonly size: number }>();
   let total = 0;
-  const drop = (key: string): void => {
+  const drop = (key: K): void => {
     total -= entries.get(key)?.size ?? 0;
     entries.delete(key);
   };

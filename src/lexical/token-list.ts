@@ -55,16 +55,43 @@ export class TokenList {
   /** Whether tokens have kinds. Claims need them; sources do not. */
   readonly marksKinds: boolean;
 
-  constructor(expectedTokens: number, marksKinds = true) {
+  /** @param tokens expected tokens, of which each eighth begins a sentence and each sixteenth is a number. */
+  constructor(tokens: number, marksKinds = true, sentences = (tokens >> 3) + 8, numbers = (tokens >> 4) + 8) {
     this.marksKinds = marksKinds;
-    this.hashes = new Int32Array(expectedTokens);
-    this.starts = new Int32Array(expectedTokens);
-    this.ends = new Int32Array(expectedTokens);
-    this.kinds = new Uint8Array(marksKinds ? expectedTokens : 0);
-    this.sentenceTokens = new Int32Array((expectedTokens >> 3) + 8);
-    this.numberTokens = new Int32Array((expectedTokens >> 4) + 8);
-    this.numberValues = new Float64Array((expectedTokens >> 4) + 8);
-    this.numberPlaces = new Float64Array((expectedTokens >> 4) + 8);
+    // One buffer for all arrays, those of wide elements first: V8 needs 0.7 µs for each buffer, however small.
+    const places = 8 * numbers;
+    const hashes = 2 * places;
+    const starts = hashes + 4 * tokens;
+    const ends = starts + 4 * tokens;
+    const sentenceTokens = ends + 4 * tokens;
+    const numberTokens = sentenceTokens + 4 * sentences;
+    const kinds = numberTokens + 4 * numbers;
+    const buffer = new ArrayBuffer(kinds + (marksKinds ? tokens : 0));
+    this.numberValues = new Float64Array(buffer, 0, numbers);
+    this.numberPlaces = new Float64Array(buffer, places, numbers);
+    this.hashes = new Int32Array(buffer, hashes, tokens);
+    this.starts = new Int32Array(buffer, starts, tokens);
+    this.ends = new Int32Array(buffer, ends, tokens);
+    this.sentenceTokens = new Int32Array(buffer, sentenceTokens, sentences);
+    this.numberTokens = new Int32Array(buffer, numberTokens, numbers);
+    this.kinds = marksKinds ? new Uint8Array(buffer, kinds, tokens) : NO_KINDS;
+  }
+
+  /** A copy that has room for nothing else. It has no kinds. */
+  packed(): TokenList {
+    const { count, sentenceCount, numberCount } = this;
+    const copy = new TokenList(count + LOOKED_AHEAD, false, sentenceCount, numberCount);
+    copyUnits(this.hashes, copy.hashes, count);
+    copyUnits(this.starts, copy.starts, count);
+    copyUnits(this.ends, copy.ends, count);
+    copyUnits(this.sentenceTokens, copy.sentenceTokens, sentenceCount);
+    copyUnits(this.numberTokens, copy.numberTokens, numberCount);
+    copyUnits(this.numberValues, copy.numberValues, numberCount);
+    copyUnits(this.numberPlaces, copy.numberPlaces, numberCount);
+    copy.count = count;
+    copy.sentenceCount = sentenceCount;
+    copy.numberCount = numberCount;
+    return copy;
   }
 
   clear(): void {
@@ -222,6 +249,12 @@ export class TokenList {
     this.ends = grown(this.ends, new Int32Array(size));
     if (this.marksKinds) this.kinds = grown(this.kinds, new Uint8Array(size));
   }
+}
+
+const NO_KINDS = new Uint8Array(0);
+
+function copyUnits<T extends Int32Array | Float64Array>(from: T, to: T, count: number): void {
+  to.set(from.subarray(0, count));
 }
 
 function isDigit(text: string, at: number): boolean {

@@ -61,6 +61,16 @@ describe('a source that was read before', () => {
     expect(first.support).toBeGreaterThan(0.5);
   });
 
+  it('is another one if a single unit differs, wherever that is', () => {
+    for (let place = 0; place < 40; place++) {
+      const other = (number: string) => [
+        { text: `${'- '.repeat(place)}The bridge has ${number} arches. ${long}${long}` },
+      ];
+      expect(evidenceOf('The bridge has 45 arches.', other('45')).missing_numbers).toEqual([]);
+      expect(evidenceOf('The bridge has 45 arches.', other('46')).missing_numbers).toHaveLength(1);
+    }
+  });
+
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
 
