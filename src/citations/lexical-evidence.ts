@@ -16,7 +16,8 @@ export type LexicalEvidence = Pick<
  * @param sources the set that the claim was parsed with.
  */
 export function evidenceOf(sources: SourceSet, { ids, text }: Claim): ClaimEvidence | null {
-  const cited = ids.flatMap(({ source }) => (source === null ? [] : [source]));
+  const cited: number[] = [];
+  for (const { source } of ids) if (source !== null) cited.push(source);
   if (cited.length === 0 || text.length === 0) return null;
   sources.evidence.index ??= indexSources(sources.list);
   return gatherEvidence(sources.evidence.index, text, cited);

@@ -171,6 +171,7 @@ function reportClaims(
 
 /** Returns whether a claim is `ids_shotgun`. One address that several sources share counts once, a range does not. */
 export function citesMany({ ids }: Claim, { list }: SourceSet): boolean {
+  if (ids.length < Math.min(SHOTGUN_IDS_PER_CLAIM, SHOTGUN_SOURCES)) return false;
   const pageOf = ({ id, source }: CitedId): string => pageKey((source === null ? undefined : list[source]?.url) ?? id);
   const written = ids.filter((cited, n) => {
     const before = ids[n - 1];

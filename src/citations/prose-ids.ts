@@ -222,5 +222,7 @@ function isWordPart(code: number): boolean {
 
 /** Without marks at the end: `S1:` and `S1-` are `S1`. */
 function trimmedEnd(text: string, start: number, end: number): number {
-  return start + text.slice(start, end).replace(/[^a-z0-9]+$/i, '').length;
+  let to = end;
+  while (to > start && !isAsciiLetter(text.charCodeAt(to - 1)) && !isAsciiDigit(text.charCodeAt(to - 1))) to--;
+  return to;
 }

@@ -11,7 +11,7 @@ import {
 } from './languages.ts';
 import { monthNames, monthNumber, quarterAt, quarterOf, spellingsOf } from './name-spellings.ts';
 import { hashAmbiguous } from './number-scanner.ts';
-import { firstWordOf, otherWordsOf } from './number-words.ts';
+import { firstWordOf, mayBeNumber, otherWordsOf } from './number-words.ts';
 import {
   isFullHour,
   isInDate,
@@ -28,6 +28,7 @@ import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
 import { stemsOfUnit, type Unit } from './units.ts';
 import {
+  isListed,
   isPersonal,
   isReversing,
   numberWordStem,
@@ -37,8 +38,11 @@ import {
 } from './word-lists.ts';
 
 const MAY = stemOf('may');
-/** Words after an hour. */
-const HALVES = new Set(['pm', 'uhr'].map(stemOf));
+// Words after an hour.
+const PM = stemOf('pm');
+const UHR = stemOf('uhr');
+/** Least slots of the hash table: most tokens of a source meet a free slot of a table that is nearly empty. */
+const LEAST_SLOTS = 1024;
 const NEGATING_PREFIXES: readonly string[] = ['un', 'in', 'im', 'ir', 'dis', 'non'];
 const SHORTEST_PREFIXED_WORD = 6;
 
@@ -81,13 +85,16 @@ export class ClaimTerms {
   /** The text of the claim, without marks that are no part of it. */
   text = '';
   readonly numbers = new ClaimNumbers(this.tokens);
-  /** Keys and values for `putLater`, in turn. */
+  /** Keys and values for `putLater`, in turn; of a longer claim more may follow. */
   private readonly later: number[] = [];
+  private laterCount = 0;
   // The hash table: `values` holds term + 1, -(term + 1) for an opposite, and 0 for a free slot.
-  keys = new Int32Array(256);
-  values = new Int32Array(256);
-  mask = 255;
+  keys = new Int32Array(LEAST_SLOTS);
+  values = new Int32Array(LEAST_SLOTS);
+  mask = LEAST_SLOTS - 1;
   private keyCount = 0;
+  /** Keys that fit the claim: those put later are left out beyond it. */
+  private room = 0;
 
   /**
    * Reads a claim. Takes linear time.
@@ -145,11 +152,9 @@ export class ClaimTerms {
       // Terms that may differ are numbers and months.
       if (this.mayDiffer[this.termOfToken[i] ?? 0] === 1) read = i + (this.numbers.spelledAt(i)?.tokens ?? 1);
     }
-    // A full table would never end a search: keys beyond three quarters are left out.
-    const room = (this.mask + 1) * 0.75;
-    for (let i = 0; i < this.later.length && this.keyCount < room; i += 2)
+    for (let i = 0; i < this.laterCount && this.keyCount < this.room; i += 2)
       this.put(this.later[i] ?? 0, this.later[i + 1] ?? 0);
-    this.later.length = 0;
+    this.laterCount = 0;
   }
 
   /** Returns term + 1 for the stem hash of a term, -(term + 1) for that of an opposite, and 0 for any other. */
@@ -196,7 +201,7 @@ export class ClaimTerms {
       this.addSpellings(number, hash, value);
       return;
     }
-    this.addDigits(token, hash, value);
+    if (mayBeNumber(hash)) this.addDigits(token, hash, value);
     const unit = isCounted && token > 0 ? this.unitBefore(token) : null;
     if (unit !== null) for (const name of stemsOfUnit(unit, this.asksForPlaces)) this.putLater(name, value);
     if ((kind & CAPITALISED) !== 0) for (const spelling of spellingsOf(hash)) this.put(spelling, value);
@@ -215,7 +220,7 @@ export class ClaimTerms {
       }
     }
     if (!this.readsEnglish) return;
-    if (!this.onlyLooksListed(claim, token)) {
+    if (isListed(hash) && !this.onlyLooksListed(claim, token)) {
       for (const opposite of oppositesOf(hash)) this.put(opposite, -value);
       if (isReversing(hash)) this.reversing[term] = 1;
     }
@@ -237,12 +242,13 @@ export class ClaimTerms {
 
   /** Whether a token says nothing besides the hour before it: the 00 of 17:00, the pm of 5:30 pm. */
   private isPartOfHour(token: number): boolean {
-    const { kinds, hashes } = this.tokens;
+    const { kinds, hashes, starts, ends } = this.tokens;
     if (((kinds[token] ?? 0) & NUMBER) !== 0) {
-      const number = this.numbers.quantityOf(token);
-      return number !== null && isFullHour(number) && this.hasHour(token - 1);
+      const [start, end] = [starts[token] ?? 0, ends[token] ?? 0];
+      return isFullHour({ text: this.text, start, end }) && this.hasHour(token - 1);
     }
-    return HALVES.has(hashes[token] ?? 0) && [1, 2].some((back) => this.hasHour(token - back));
+    const hash = hashes[token];
+    return (hash === PM || hash === UHR) && (this.hasHour(token - 1) || this.hasHour(token - 2));
   }
 
   private hasHour(token: number): boolean {
@@ -299,7 +305,8 @@ export class ClaimTerms {
 
   /** Adds a key after those of all terms: what a term is also called must not hide another term. */
   private putLater(hash: number, value: number): void {
-    this.later.push(hash, value);
+    this.later[this.laterCount++] = hash;
+    this.later[this.laterCount++] = value;
   }
 
   /** Adds a key unless it exists. A term replaces an opposite of another term. */
@@ -349,9 +356,12 @@ export class ClaimTerms {
     this.keyCount = 0;
     this.denied = null;
     this.personal = false;
-    let size = 256;
+    let fitting = 256;
     // A term has about eight keys at most, and those that are put later; most have one.
-    while (size < count * 8) size *= 2;
+    while (fitting < count * 8) fitting *= 2;
+    // A full table would never end a search.
+    this.room = fitting * 0.75;
+    const size = Math.max(fitting, LEAST_SLOTS);
     this.mask = size - 1;
     if (size <= this.keys.length) this.values.fill(0, 0, size);
     else {

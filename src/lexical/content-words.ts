@@ -3,6 +3,7 @@
  * support them. Unlike `countContentTokens`, whose counts decide what a judge is asked, it knows function words of many
  * languages.
  */
+import { isAsciiLetter } from '../text/characters.ts';
 import { isApostrophe, LETTER, SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
 import { withoutMarks } from './claim-terms.ts';
 import { FUNCTION_WORDS } from './languages.ts';
@@ -10,6 +11,14 @@ import { STOP_WORDS } from './word-lists.ts';
 
 /** A word whose lower case needs no folding, as most. */
 const PLAIN_WORD = /^[A-Za-z]+$/;
+/** Longest listed word of ASCII letters; the table below has one place for each first and last letter and length. */
+const LONGEST_PLAIN = 16;
+/** Whether a listed word of ASCII letters has this length, first and last letter: most content words are none at a look. */
+const MAY_BE_LISTED = new Uint8Array(LONGEST_PLAIN << 10);
+
+function placeOf(first: number, last: number, length: number): number {
+  return (length << 10) | ((first & 31) << 5) | (last & 31);
+}
 
 /** Function words of languages that write spaces, by script. A word list of one language never mixes with another's. Without accents. */
 const SPACED: Readonly<Record<string, readonly string[]>> = {
@@ -134,7 +143,11 @@ for (const languages of Object.values(SPACED)) {
   for (const words of languages) {
     LISTS_OF_SCRIPT.push(ofScript);
     const bit = 1 << lists++;
-    for (const word of words.split(' ')) LISTS_OF_WORD.set(folded(word), (LISTS_OF_WORD.get(folded(word)) ?? 0) | bit);
+    for (const word of words.split(' ').map(folded)) {
+      LISTS_OF_WORD.set(word, (LISTS_OF_WORD.get(word) ?? 0) | bit);
+      if (PLAIN_WORD.test(word))
+        MAY_BE_LISTED[placeOf(word.charCodeAt(0), word.charCodeAt(word.length - 1), word.length)] = 1;
+    }
   }
 }
 /** The number of a list, which is no content, stands at the start. */
@@ -154,6 +167,7 @@ export function hasContentWord(text: string): boolean {
   const mayHaveMarks = text.includes('[') || text.includes('\n') || LIST_NUMBER.test(text);
   const plain = mayHaveMarks ? withoutMarks(text) : text;
   for (let at = 0; at < plain.length; ) {
+    if (isPlainContentWord(plain, at)) return true;
     const kind = kindAt(plain, at);
     const end = runEnd(plain, at, kind);
     if (kind === SINGLE) {
@@ -172,6 +186,18 @@ export function hasContentWord(text: string): boolean {
   }
   // "War" and "die" are function words in German and say something in English.
   return onlyAlsoEnglish && possible !== -1 && (possible & ENGLISH) === 0;
+}
+
+/** Whether a word of ASCII letters begins at `at` that is in no list by its length and its first and last letter. */
+function isPlainContentWord(text: string, at: number): boolean {
+  const first = text.charCodeAt(at);
+  if (!isAsciiLetter(first)) return false;
+  let end = at + 1;
+  while (isAsciiLetter(text.charCodeAt(end))) end++;
+  const next = text.charCodeAt(end);
+  if (end < text.length && (isApostrophe(next) || kindAt(text, end) === LETTER)) return false;
+  const length = end - at;
+  return length >= LONGEST_PLAIN || MAY_BE_LISTED[placeOf(first, text.charCodeAt(end - 1), length)] === 0;
 }
 
 /** The lists of the script that some lists are of. */

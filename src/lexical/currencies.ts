@@ -24,7 +24,9 @@ const SHORT_NAMES = new Set(['yen', 'Rs']);
 
 /** The name here of a currency by its symbol, code (USD) or name (euros, but not "won"); `null` = no currency. */
 export function currencyNamed(word: string): string | null {
-  const isCode = word !== '' && word === word.toUpperCase();
+  const first = word.charCodeAt(0);
+  // Most words begin with a small letter, and are no code.
+  const isCode = !(first >= 97 && first <= 122) && word !== '' && word === word.toUpperCase();
   const named = isCode || word.length > 3 || SHORT_NAMES.has(word) ? CURRENCY_BY_WORD.get(singular(word)) : undefined;
   // "USD$" says it twice.
   return named ?? (isCode && word.length === 4 && word.endsWith('$') ? currencyNamed(word.slice(0, -1)) : null);

@@ -115,6 +115,8 @@ const CAPITALS_MARK_NAMES: ReadonlySet<Language | null> = new Set<Language | nul
 const TOKENS_READ = 64;
 
 const WORDED: readonly Worded[] = ['en', 'de', 'fr', 'es', 'it', 'pt', 'ru', 'other'];
+/** The function words of each language in a text, from index 1. Reused by every call. */
+const COUNTS = new Int32Array(WORDED.length + 1);
 const BITS: Readonly<Record<Language, number>> = {
   ...{ en: 1, de: 2, fr: 4, es: 8, ru: 16, zh: 32, ja: 64 },
   ...{ it: 128, pt: 256, ko: 512, ar: 1024, hi: 2048 },
@@ -168,7 +170,7 @@ const NOT_HINDI = /ळ|^आह/;
  */
 export function languageOf(tokens: TokenList, from: number, to: number, text: string): Language | null {
   const end = Math.min(to, from + TOKENS_READ);
-  const counts = new Int32Array(WORDED.length + 1);
+  const counts = COUNTS.fill(0);
   let kana = 0;
   let han = 0;
   let cyrillic = 0;

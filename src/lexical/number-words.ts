@@ -46,6 +46,11 @@ const FIRST_WORDS = hashTable(
   ].map((stem) => [stem, 1] as const),
 );
 
+/** Whether a word may say a number or be the first of those that do: most words may not. */
+export function mayBeNumber(stem: number): boolean {
+  return lookUp(FIRST_WORDS, stem) !== 0 || numberWordValue(stem) >= 0;
+}
+
 /** A number in words. */
 export type SpelledNumber = {
   readonly value: number;

@@ -41,7 +41,10 @@ type Hour = {
 
 /** Reads what a number is written with. A claim's numbers are read once, and compared with many of its sources. */
 export function quantityOf(number: WrittenNumber): Quantity {
-  return { ...number, unit: unitOf(number), currency: currencyOf(number), hour: hourOf(number) };
+  const { text, start, end, value } = number;
+  const after = wordAfter(text, end);
+  const [unit, currency] = [unitOf(number, after), currencyOf(number, after)];
+  return { text, start, end, value, unit, currency, hour: hourOf(number) };
 }
 
 /**
@@ -237,7 +240,12 @@ function isNegative({ text, start }: WrittenNumber): boolean {
   let at = start - 1;
   while (at >= 0 && start - at < MAX_WORD_UNITS && '$€£¥₹US'.includes(text.charAt(at))) at--;
   if (at < 0) return false;
-  if (!MINUS.includes(text.charAt(at))) return MINUS_WORD.test(text.slice(Math.max(0, at - MAX_WORD_UNITS), at + 1));
+  if (!MINUS.includes(text.charAt(at))) {
+    // Both words end with an e or s; most numbers are after another.
+    const last = at > 0 && text.charAt(at) === ' ' ? text.charCodeAt(at - 1) | 0x20 : 0;
+    if (last !== 0x65 && last !== 0x73) return false;
+    return MINUS_WORD.test(text.slice(Math.max(0, at - MAX_WORD_UNITS), at + 1));
+  }
   const before = text.charAt(at - 1);
   if (before === '' || '(=:,;"\'~≈<>['.includes(before)) return true;
   return isSpaceUnit(before) && !(at >= 2 && isDigit(text.charCodeAt(at - 2)));
@@ -248,18 +256,16 @@ function tellsFall({ text, start, end }: WrittenNumber): boolean {
   return FALL.test(text.slice(Math.max(0, start - FALL_UNITS), end + FALL_UNITS));
 }
 
-function currencyOf({ text, start, end }: WrittenNumber): string | null {
-  const before = wordBefore(text, start);
-  return currencyNamed(before) ?? currencyNamed(wordAfter(text, end)[0]);
+function currencyOf({ text, start, end }: WrittenNumber, after = wordAfter(text, end)): string | null {
+  return currencyNamed(wordBefore(text, start)) ?? currencyNamed(after[0]);
 }
 
 /** Whether the word after a number is a unit or a currency: 5 km, 5 euros. */
-export function hasUnitAfter(number: WrittenNumber): boolean {
-  return unitOf(number) !== null || currencyNamed(wordAfter(number.text, number.end)[0]) !== null;
+export function hasUnitAfter({ text, end, unit }: Quantity): boolean {
+  return unit !== null || currencyNamed(wordAfter(text, end)[0]) !== null;
 }
 
-function unitOf({ text, end }: WrittenNumber): Unit | null {
-  const [word, after] = wordAfter(text, end);
+function unitOf({ text, end }: WrittenNumber, [word, after] = wordAfter(text, end)): Unit | null {
   // Against the digits a small m may also be a million.
   if (word === 'm' && text.charAt(end) === 'm') return null;
   if (word === 'per' || word === 'pour' || word === 'por')
@@ -308,7 +314,9 @@ function wordAfter(text: string, end: number): readonly [word: string, after: nu
 }
 
 function isWordUnit(text: string, at: number): boolean {
-  return isLetterAt(text, at) || '%‰°²³/$€£¥₹₽₩₺₪₴₦₫₱฿₿'.includes(text.charAt(at));
+  const unit = text.charCodeAt(at);
+  if (unitClass(unit) === LETTER) return true;
+  return unit < 128 ? unit === 0x25 || unit === 0x2f || unit === 0x24 : '‰°²³€£¥₹₽₩₺₪₴₦₫₱฿₿'.includes(text.charAt(at));
 }
 
 function isLetterAt(text: string, at: number): boolean {

@@ -61,14 +61,17 @@ function addUnit(measure: number, size: number, name: string): void {
   SIZES[measure].set(size, [...(SIZES[measure].get(size) ?? []), stemOf(lower)]);
 }
 
+/** The sizes of the units of each measure, and the stems of all their names. */
+const OF_MEASURE = SIZES.map((sizes) => ({ sizes: [...sizes.keys()], stems: [...sizes.values()].flat() }));
+
 /** The stem hashes of the names of a unit, or of all that measure the same. */
 export function stemsOfUnit({ measure, size }: Unit, ofAll: boolean): readonly number[] {
-  return (ofAll ? [...(SIZES[measure]?.values() ?? [])].flat() : SIZES[measure]?.get(size)) ?? [];
+  return (ofAll ? OF_MEASURE[measure]?.stems : SIZES[measure]?.get(size)) ?? [];
 }
 
 /** The sizes of all units that measure the same. */
 export function sizesOfMeasure(measure: number): readonly number[] {
-  return [...(SIZES[measure]?.keys() ?? [])];
+  return OF_MEASURE[measure]?.sizes ?? [];
 }
 
 /** Speeds with names of their own, as lengths by the hour. */

@@ -249,6 +249,11 @@ const LISTED_FORMS = hashTable(
   ),
 );
 
+/** Returns whether a word has the stem of a negation, a reversing word or an opposite. */
+export function isListed(stem: number): boolean {
+  return lookUp(LISTED_STEMS, stem) !== 0;
+}
+
 /**
  * Returns whether a word only shares the stem of a negation, a reversing word or an opposite: "quite" is no form of
  * "quit", nor "Los" of "lose". The stemmer cuts too much on purpose, which costs a comparison of words little, but makes
@@ -257,7 +262,7 @@ const LISTED_FORMS = hashTable(
  * @param stem the stem hash of the word `text[start, end)`.
  */
 export function onlyLooksListed(stem: number, text: string, start: number, end: number): boolean {
-  if (lookUp(LISTED_STEMS, stem) === 0) return false;
+  if (!isListed(stem)) return false;
   let hash = HASH_SEED;
   for (let i = start; i < end; i++) {
     const unit = text.charCodeAt(i);

@@ -60,11 +60,12 @@ export function finishPlainWords(list: TokenList, text: string, bytes: Uint8Arra
     const start = list.starts[word] ?? 0;
     const wordEnd = list.ends[word] ?? 0;
     const hash = list.hashes[word] ?? 0;
-    const next = list.starts[word + 1] ?? 0;
-    if (word + 1 < end && next === wordEnd + 1 && text.charCodeAt(wordEnd) === HYPHEN && isJoinedPrefix(hash)) {
+    const isHyphened = bytes[wordEnd - shift] === HYPHEN && word + 1 < end && list.starts[word + 1] === wordEnd + 1;
+    if (isHyphened && isJoinedPrefix(hash)) {
       word++;
       appendJoined(list, text, start, wordEnd, list.ends[word] ?? 0, hash);
-    } else appendWord(list, text, start, wordEnd, hash, word + 1 < end ? (list.hashes[word + 1] ?? 0) : 0);
+    } else
+      appendWord(list, text, bytes, shift, start, wordEnd, hash, word + 1 < end ? (list.hashes[word + 1] ?? 0) : 0);
   }
 }
 
@@ -96,19 +97,20 @@ function stemWords(list: TokenList, text: string, bytes: Uint8Array, shift: numb
     const ending = ENDINGS[(last << 7) | (bytes[end - shift - 2] ?? 0)] ?? 0;
     if (ending === KEPT) continue;
     let h = hashes[word] ?? 0;
-    if (ending === LOOK_FURTHER) {
-      if (end - start >= 7 && magnitude(h) !== 0) return word;
-      h = stemHash(text, start, end, h);
-    } else if (ending === Y_TO_I) {
-      h = (h + 0x69 - 0x79) | 0;
-    } else {
-      h = dropUnit(h, last);
-      if (ending === DROP_ES && end - start > 4) h = dropUnit(h, 0x65);
-    }
+    if (ending === LOOK_FURTHER && end - start >= 7 && magnitude(h) !== 0) return word;
+    h = stemmed(text, start, end, h, last, ending);
     if (h === CENT_STEM || h === POINT_STEM) return word;
     hashes[word] = h;
   }
   return to;
+}
+
+/** The stem hash of a word of four or more letters that ends with the letter `last`. */
+function stemmed(text: string, start: number, end: number, hash: number, last: number, ending: number): number {
+  if (ending === LOOK_FURTHER) return stemHash(text, start, end, hash);
+  if (ending === Y_TO_I) return (hash + 0x69 - 0x79) | 0;
+  const h = dropUnit(hash, last);
+  return ending === DROP_ES && end - start > 4 ? dropUnit(h, 0x65) : h;
 }
 
 /** Appends a prefix and the word after its hyphen as one word: "non-invasive" equals "noninvasive". */
@@ -121,11 +123,20 @@ function appendJoined(list: TokenList, text: string, start: number, hyphen: numb
 }
 
 /** Appends one word of ASCII letters and digits with unstemmed `hash`, before a word with the unstemmed hash `next`. */
-function appendWord(list: TokenList, text: string, start: number, end: number, hash: number, next: number): void {
+function appendWord(
+  list: TokenList,
+  text: string,
+  bytes: Uint8Array,
+  shift: number,
+  start: number,
+  end: number,
+  hash: number,
+  next: number,
+): void {
   const units = end - start;
-  let kind = text.charCodeAt(start) < 97 ? CAPITALISED : 0;
+  let kind = (bytes[start - shift] ?? 0) < 97 ? CAPITALISED : 0;
   if (list.marksKinds) {
-    if (kind !== 0 && units > 1 && isUpperCase(text, start, end)) kind |= ACRONYM;
+    if (kind !== 0 && units > 1 && isUpperCase(bytes, start - shift, end - shift)) kind |= ACRONYM;
     if (units <= LONGEST_STOP_WORD && isStopWord(hash)) kind |= STOP;
   }
   let h = hash;
@@ -134,8 +145,10 @@ function appendWord(list: TokenList, text: string, start: number, end: number, h
       const factor = magnitude(h);
       if (factor !== 0 && list.scaleLast(factor, text, start, end)) return;
     }
-    h = stemHash(text, start, end, h);
-    if (h === CENT && list.joinPercent(end)) return;
+    const last = (bytes[end - shift - 1] ?? 0) | 0x20;
+    const ending = ENDINGS[(last << 7) | (bytes[end - shift - 2] ?? 0)] ?? 0;
+    if (ending !== KEPT) h = stemmed(text, start, end, h, last, ending);
+    if (h === CENT_STEM && list.joinPercent(end)) return;
   }
   if (units > 2) {
     const value = numberWordValue(h);
@@ -144,8 +157,8 @@ function appendWord(list: TokenList, text: string, start: number, end: number, h
   list.push(h, start, end, kind);
 }
 
-function isUpperCase(text: string, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (text.charCodeAt(i) >= 97) return false;
+function isUpperCase(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if ((bytes[i] ?? 0) >= 97) return false;
   return true;
 }
 
