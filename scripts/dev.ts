@@ -50,6 +50,6 @@ try {
   if (!(error instanceof CommandError)) throw error;
   console.error(error.message);
   // npm takes the flags before `--` for its own.
-  if (error.hint !== null) console.error(error.hint.replace('add --port', 'add -- --port'));
+  if (error.hint !== null) console.error(error.hint.replace('with --port', 'with -- --port'));
   process.exitCode = error.exitCode;
 }

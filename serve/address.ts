@@ -40,9 +40,12 @@ async function opened(host: string, port: number): Promise<Server> {
   if (typeof server !== 'string') return server;
   switch (server) {
     case 'EADDRINUSE': {
-      const by = (await portHolder(port)) ?? 'another process';
+      const by = (await portHolder(host, port)) ?? 'another process';
       const free = await freePortAfter(host, port);
-      const hint = free === null ? 'Choose another one with --port.' : `Port ${free} is free: add --port ${free}.`;
+      const hint =
+        free === null
+          ? 'Start the Worker on another one with --port.'
+          : `Port ${free} is free: start the Worker with --port ${free}.`;
       throw new ServeError(`port ${port} of ${host} is in use by ${by}`, hint);
     }
     case 'EACCES':

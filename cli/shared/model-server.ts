@@ -181,7 +181,7 @@ async function contextOf(config: VllmConfig): Promise<number> {
   if (found !== null) return found;
   throw new RunError(
     `${config.base_url} does not report the context length of "${config.model}"`,
-    'Give it as context_tokens in a file of --backends; `npx citeward judge check` takes --context-tokens N.',
+    'Give it as context_tokens in BACKENDS (docs/guides/backends.md); `npx citeward judge check` takes --context-tokens N.',
   );
 }
 

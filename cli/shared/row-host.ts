@@ -164,8 +164,10 @@ function checkNames(
 async function readLocalBackends(flags: Flags): Promise<BackendsConfig> {
   const path = flags.text('backends');
   if (path !== null) {
-    if (JUDGE_SERVER_FLAGS.some(({ name }) => flags.text(name) !== null)) {
-      throw new UsageError('--backends and --judge-url exclude each other');
+    const other = JUDGE_SERVER_FLAGS.find(({ name }) => flags.text(name) !== null);
+    if (other !== undefined) {
+      const hint = 'The file says what each of its servers takes (docs/guides/backends.md).';
+      throw new UsageError(`--backends and --${other.name} exclude each other`, hint);
     }
     return backendsOf(path, await readTextFile(path), flags.shell.env);
   }

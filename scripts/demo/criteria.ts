@@ -1,6 +1,7 @@
 /** Scores the CaRR examples and prints which criteria of each answer count, and why the others do not. */
 
-import { idCell, rewardColour } from '../../cli/commands/score/render.ts';
+import { rewardColour } from '../../cli/commands/score/render.ts';
+import { idCell } from '../../cli/shared/row-printer.ts';
 import { type Column, Table } from '../../cli/shared/table.ts';
 import type { Client } from '../../clients/typescript/client.ts';
 import { readExamples } from './rollouts.ts';

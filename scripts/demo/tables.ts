@@ -1,7 +1,8 @@
 /** The two tables of the demo: scores with findings, and rewards before and after a replay. */
 
-import { idCell, numberText, rewardColour } from '../../cli/commands/score/render.ts';
+import { numberText, rewardColour } from '../../cli/commands/score/render.ts';
 import { remarksOfScore, remarksText } from '../../cli/shared/remarks.ts';
+import { idCell } from '../../cli/shared/row-printer.ts';
 import type { Style } from '../../cli/shared/style.ts';
 import { type Column, Table } from '../../cli/shared/table.ts';
 import { fitText } from '../../cli/shared/text-width.ts';

@@ -106,6 +106,8 @@ describe('--judge-url', () => {
     [['--judge-url', 'URL', '--judge-model', 'gpt'], 'has no model "gpt"'],
     [['--judge-url', 'URL', '--judge-model', MODEL, '--url', 'URL'], '--judge-url is for judging without a Worker'],
     [['--dialect', 'openai'], '--dialect is for a model server'],
+    [['--dialect', 'openai', '--backends', 'judges.json'], '--backends and --dialect exclude each other'],
+    [['--labels', 'yes,no', '--backends', 'judges.json'], '--backends and --labels exclude each other'],
   ])('%j is refused', async (flags, said) => {
     const file = await rowsFile('refused.jsonl', ROW);
     const ended = await citeward('score', file, ...flags.map((flag) => (flag === 'URL' ? url : flag)));

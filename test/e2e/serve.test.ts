@@ -76,7 +76,7 @@ it('says what prevents its start', async () => {
   ]);
   expect(failures.map(({ code }) => code)).toEqual([1, 1, 2, 1, 2, 1, 2, 2]);
   const messages = failures.map(({ stderr }) => stderr.split('\n').filter((line) => line.startsWith('citeward: ')));
-  expect(failures[0]?.stderr).toMatch(/^Port \d+ is free: add --port \d+\.$/mu);
+  expect(failures[0]?.stderr).toMatch(/^Port \d+ is free: start the Worker with --port \d+\.$/mu);
   expect(messages).toEqual([
     [expect.stringMatching(`^citeward: port ${port} of 127\\.0\\.0\\.1 is in use by workerd, process \\d+$`)],
     [expect.stringMatching(/^citeward: another process uses the folder /u)],
@@ -90,11 +90,14 @@ it('says what prevents its start', async () => {
 });
 
 it('doctor says which setting prevents a start, and whether a Worker that starts is ready', async () => {
-  const [malformed, alone, well] = await Promise.all(
-    ['DESKS=many', 'DESKS=2', 'ALLOW_LEXICAL_JUDGE=true'].map((setting) =>
-      spawnCiteward({ args: ['doctor', '--var', setting] }),
+  const empty = join(folder, 'empty.vars');
+  writeFileSync(empty, '');
+  const [malformed, alone, well, none] = await Promise.all(
+    ['--var DESKS=many', '--var DESKS=2', '--var ALLOW_LEXICAL_JUDGE=true', `--settings ${empty}`].map((settings) =>
+      spawnCiteward({ args: ['doctor', ...settings.split(' ')] }),
     ),
   );
+  expect(none?.stdout).toContain('ok    settings: none are set; a Worker starts\n');
   expect([malformed?.code, malformed?.stderr]).toEqual([1, expect.stringMatching(/^\d of these must be mended\n$/u)]);
   expect(malformed?.stdout).toContain('FAIL  settings: setting DESKS: expected a whole number from 1 to 1024');
   // As with `serve`: a judge must be set.

@@ -1,12 +1,11 @@
 /** Prints the rows and the summary of `citeward compare`. */
 import type { CompareResponse } from '../../../src/wire/compare.ts';
 import { countOf, durationText } from '../../shared/number-text.ts';
+import { idCell } from '../../shared/row-printer.ts';
 import type { Labels } from '../../shared/rows.ts';
-import type { FinishedRow } from '../../shared/run-rows.ts';
-import type { Screen } from '../../shared/screen.ts';
 import { RowsSummary } from '../../shared/summary.ts';
-import type { Column, Table, TableRow } from '../../shared/table.ts';
-import { idCell, numberText, unscoredRow } from '../score/render.ts';
+import type { Column, TableRow } from '../../shared/table.ts';
+import { numberText } from '../score/render.ts';
 
 export const COMPARE_COLUMNS: readonly Column[] = [
   { title: 'id', align: 'left', most: 24 },
@@ -17,34 +16,11 @@ export const COMPARE_COLUMNS: readonly Column[] = [
   { title: 'note', align: 'left', most: 200 },
 ];
 
-export async function addToTable({ line, labels, outcome }: FinishedRow<CompareResponse>, table: Table): Promise<void> {
-  switch (outcome.kind) {
-    case 'done':
-      return table.add(comparedRow(line, labels, outcome.reply));
-    case 'failed':
-      return table.add(unscoredRow(idCell(line, labels), outcome.reason, outcome.detail));
-    case 'refused':
-  }
-}
-
-/** Prints a row as JSON. A refused line has no result; its problems are on standard error. */
-export async function printJson(
-  { line, labels, outcome }: FinishedRow<CompareResponse>,
-  screen: Screen,
-): Promise<void> {
-  const { id } = labels;
-  switch (outcome.kind) {
-    case 'done':
-      return screen.result(JSON.stringify({ line, id, ...outcome.reply }));
-    case 'failed': {
-      const { reason, detail } = outcome;
-      return screen.result(JSON.stringify({ line, id, rewards: null, status: 'unscored', reason, detail }));
-    }
-    case 'refused':
-  }
-}
-
-function comparedRow(line: number, labels: Labels, { rewards, pairs, position_bias }: CompareResponse): TableRow {
+export function comparedRow(
+  line: number,
+  labels: Labels,
+  { rewards, pairs, position_bias }: CompareResponse,
+): TableRow {
   return {
     cells: [
       idCell(line, labels),

@@ -5,13 +5,13 @@ import type { Flags } from '../../shared/flags.ts';
 import { Progress } from '../../shared/progress.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
 import { openRowHost } from '../../shared/row-host.ts';
+import { rowPrinter } from '../../shared/row-printer.ts';
 import { runRows } from '../../shared/run-rows.ts';
 import { Screen } from '../../shared/screen.ts';
-import { resultTable } from '../../shared/table.ts';
 import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import { compareSyntax, readComparedFields } from './options.ts';
-import { addToTable, COMPARE_COLUMNS, CompareSummary, printJson } from './render.ts';
+import { COMPARE_COLUMNS, CompareSummary, comparedRow } from './render.ts';
 
 export const compareCommand: Command = { ...compareSyntax, run };
 
@@ -24,7 +24,7 @@ async function run(flags: Flags): Promise<number> {
   screen.show(progress);
   const rows = await openRowHost(flags, (text) => progress.remark(text), { ...judging, judges: null });
 
-  const table = flags.isOn('json') ? null : resultTable(COMPARE_COLUMNS, screen);
+  const printer = rowPrinter(flags, screen, [COMPARE_COLUMNS, comparedRow], { rewards: null });
   const summary = new CompareSummary();
   const started = performance.now();
   await runRows({
@@ -42,13 +42,12 @@ async function run(flags: Flags): Promise<number> {
     concurrency,
     screen,
     progress,
-    onInterrupted: async () => table?.end(),
+    onInterrupted: printer.end,
     async onFinished(finished) {
       summary.add(finished.outcome);
-      if (table === null) await printJson(finished, screen);
-      else await addToTable(finished, table);
+      await printer.print(finished);
     },
   });
-  await table?.end();
+  await printer.end();
   return summary.print(screen, started, rows.judged());
 }

@@ -143,7 +143,9 @@ async function* onSettings(
     await withOwnWorker({ state: null, port: 0, settings: own.settings, screen }, async ({ url }) => {
       for await (const check of onWorker(new URL(url), key)) found.push(check);
     });
-    yield { what, ok: true, detail: `${Object.keys(settings).join(', ')}: a Worker starts with them`, hint: null };
+    const names = Object.keys(settings).join(', ');
+    const detail = names === '' ? 'none are set; a Worker starts' : `${names}: a Worker starts with them`;
+    yield { what, ok: true, detail, hint: null };
     yield* found;
   } catch (error) {
     if (!(error instanceof RunError)) throw error;

@@ -4,36 +4,11 @@ import { isLexicalJudge } from '../../../src/lexical/support-model.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { countOf, durationText } from '../../shared/number-text.ts';
 import { remarksOfScore, remarksText } from '../../shared/remarks.ts';
+import { idCell, unscoredRow } from '../../shared/row-printer.ts';
 import type { Labels } from '../../shared/rows.ts';
-import type { FinishedRow } from '../../shared/run-rows.ts';
-import type { Screen } from '../../shared/screen.ts';
 import { type Colour, colourOfShare } from '../../shared/style.ts';
 import { RowsSummary, recipeText } from '../../shared/summary.ts';
-import type { Cell, Column, Table, TableRow } from '../../shared/table.ts';
-
-export async function addToTable({ line, labels, outcome }: FinishedRow<ScoreResponse>, table: Table): Promise<void> {
-  switch (outcome.kind) {
-    case 'done':
-      return table.add(scoreRow(line, labels, outcome.reply));
-    case 'failed':
-      return table.add(unscoredRow(idCell(line, labels), outcome.reason, outcome.detail));
-    case 'refused':
-  }
-}
-
-/** Prints a row as JSON. A refused line has no result; its problems are on standard error. */
-export async function printJson({ line, labels, outcome }: FinishedRow<ScoreResponse>, screen: Screen): Promise<void> {
-  const { id } = labels;
-  switch (outcome.kind) {
-    case 'done':
-      return screen.result(JSON.stringify({ line, id, ...outcome.reply }));
-    case 'failed': {
-      const { reason, detail } = outcome;
-      return screen.result(JSON.stringify({ line, id, reward: null, status: 'unscored', reason, detail }));
-    }
-    case 'refused':
-  }
-}
+import type { Column, TableRow } from '../../shared/table.ts';
 
 const FINDINGS_WIDTH = 28;
 
@@ -49,13 +24,8 @@ export const SCORE_COLUMNS: readonly Column[] = [
   { title: 'note', align: 'left', most: 200 },
 ];
 
-/** The id of a row, else its line number. */
-export function idCell(line: number, labels: Labels): Cell {
-  return { text: String(labels.id ?? `line ${line}`) };
-}
-
 /** A row with a result. Without a reward the row shows the reason, never a number. */
-function scoreRow(line: number, labels: Labels, reply: ScoreResponse): TableRow {
+export function scoreRow(line: number, labels: Labels, reply: ScoreResponse): TableRow {
   const id = idCell(line, labels);
   if (reply.reward === null) return unscoredRow(id, reply.reason ?? 'unknown', '');
   const reward = {
@@ -79,12 +49,6 @@ function scoreRow(line: number, labels: Labels, reply: ScoreResponse): TableRow 
       { text: labels.note ?? '', colour: 'dim' },
     ],
   };
-}
-
-/** A row without a reward. */
-export function unscoredRow(id: Cell, reason: string, detail: string): TableRow {
-  const text = detail === '' ? `unscored: ${reason}` : `unscored: ${reason} (${detail})`;
-  return { cells: [id], spread: { text, colour: 'yellow' } };
 }
 
 /** The values of the components: `outcome 1.00 · rubric 0.40` */

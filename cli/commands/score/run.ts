@@ -8,14 +8,14 @@ import type { Flags } from '../../shared/flags.ts';
 import { Progress } from '../../shared/progress.ts';
 import { openRows } from '../../shared/row-files/open-rows.ts';
 import { openRowHost, type RowHost } from '../../shared/row-host.ts';
+import { rowPrinter } from '../../shared/row-printer.ts';
 import { type RowHandler, runRows } from '../../shared/run-rows.ts';
 import { applyScoringOptions, readScoringOptions, scoringFieldsSet } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
-import { resultTable } from '../../shared/table.ts';
 import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import { reportsAsked, runPlaces, scoreSyntax } from './options.ts';
-import { addToTable, printJson, SCORE_COLUMNS, ScoreSummary } from './render.ts';
+import { SCORE_COLUMNS, ScoreSummary, scoreRow } from './render.ts';
 
 export const scoreCommand: Command = { ...scoreSyntax, run };
 
@@ -31,7 +31,7 @@ async function run(flags: Flags): Promise<number> {
   const rows = await openRowHost(flags, (text) => progress.remark(text), scoring);
   if (flags.text('url') === null) await checkRecipe(scoring);
 
-  const table = flags.isOn('json') ? null : resultTable(SCORE_COLUMNS, screen);
+  const printer = rowPrinter(flags, screen, [SCORE_COLUMNS, scoreRow], { reward: null });
   const summary = new ScoreSummary();
   const started = performance.now();
   await runRows({
@@ -42,14 +42,13 @@ async function run(flags: Flags): Promise<number> {
     concurrency,
     screen,
     progress,
-    onInterrupted: async () => table?.end(),
+    onInterrupted: printer.end,
     async onFinished(finished) {
       summary.add(finished.outcome);
-      if (table === null) await printJson(finished, screen);
-      else await addToTable(finished, table);
+      await printer.print(finished);
     },
   });
-  await table?.end();
+  await printer.end();
   return summary.print(screen, started, rows.judged());
 }
 

@@ -19,7 +19,7 @@ it('takes a Worker with keys for one, and no other server', async () => {
   expect(await checkAddress('127.0.0.1', port)).toEqual({ what, ok: true, detail, hint: null });
   status = 'fine';
   const taken = `${what} of 127.0.0.1 is in use by ${basename(process.execPath)}, process ${process.pid}`;
-  const hint = expect.stringMatching(/^Port (\d+) is free: add --port \1\.$/u);
+  const hint = expect.stringMatching(/^Port (\d+) is free: start the Worker with --port \1\.$/u);
   expect(await checkAddress('127.0.0.1', port)).toEqual({ what, ok: false, detail: taken, hint });
   await new Promise((closed) => worker.close(closed));
   expect(await checkAddress('127.0.0.1', port)).toMatchObject({ ok: true, detail: 'free' });
