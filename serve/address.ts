@@ -1,6 +1,6 @@
 /** Addresses to listen on. Node's errors say what is wrong with one, so it is tried before workerd starts. */
 import { createServer, type Server } from 'node:net';
-import { portHolder } from './port-holder.ts';
+import { portHolder } from './holders.ts';
 import { ServeError } from './serve-error.ts';
 
 /** @throws ServeError if nothing can listen there. */

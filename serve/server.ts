@@ -70,7 +70,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const state = resolve(options.state);
   const objects = join(state, 'objects');
   await mkdir(objects, { recursive: true });
-  const lock = lockState(state);
+  const lock = await lockState(state);
   try {
     const warn = (message: string): void =>
       options.onLog({ time: new Date().toISOString(), level: 'warn', message, event: null });

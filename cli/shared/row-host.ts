@@ -201,7 +201,7 @@ async function stateIn(directory: string): Promise<JudgmentStore> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     // Imported here, because most calls keep nothing.
     const { lockState } = await import('../../serve/state-lock.ts');
-    const lock = lockState(directory);
+    const lock = await lockState(directory);
     process.once('exit', () => lock.close());
     return await fileStore(join(directory, JUDGMENTS_FILE));
   } catch (error) {

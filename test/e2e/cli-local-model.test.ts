@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lockState } from '../../serve/state-lock.ts';
 import { favourableCompletion } from './favourable-judge.ts';
@@ -81,12 +81,12 @@ describe('--judge-url', () => {
     const file = await rowsFile('in-use.jsonl', { ...ROW, question: 'Whose turn?' });
     const score = () =>
       spawnCiteward({ args: ['score', file, '--judge-url', url, '--judge-model', MODEL, '--state', state] });
-    const lock = lockState(state);
+    const lock = await lockState(state);
     const calls = keys.length;
     const refused = await score();
     lock.close();
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain(`another process uses the folder ${state}`);
+    expect(refused.stderr).toContain(`the folder ${state} is in use by ${basename(process.execPath)}, process ${process.pid}`);
     expect(keys.length).toBe(calls);
     expect(await score()).toMatchObject({ code: 0 });
   });

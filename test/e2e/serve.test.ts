@@ -79,7 +79,7 @@ it('says what prevents its start', async () => {
   expect(failures[0]?.stderr).toMatch(/^Port \d+ is free: start the Worker with --port \d+\.$/mu);
   expect(messages).toEqual([
     [expect.stringMatching(`^citeward: port ${port} of 127\\.0\\.0\\.1 is in use by workerd, process \\d+$`)],
-    [expect.stringMatching(/^citeward: another process uses the folder /u)],
+    [expect.stringMatching(/^citeward: the folder \S+ is in use by \S+, process \d+$/u)],
     [expect.stringMatching(/^citeward: other machines can reach 0\.0\.0\.0: the settings need API_KEYS/u)],
     ['citeward: setting DESKS: expected a whole number from 1 to 1024'],
     ['citeward: --var: expected NAME=VALUE, got "DESKS"'],

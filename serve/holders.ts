@@ -1,4 +1,4 @@
-/** Which process listens on a port of this machine, as far as this user may see it, and which port is free. */
+/** Which process holds a port or a file of this machine, as far as this user may see it. */
 import { execFile } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import { readdir, readFile, readlink } from 'node:fs/promises';
@@ -16,12 +16,16 @@ const NAMING_TIMEOUT_MS = 2_000;
 export async function portHolder(host: string, port: number): Promise<string | null> {
   const { address } = await lookup(host);
   const isInTheWay = (listening: string): boolean => excludes(address, listening);
-  const found =
-    process.platform === 'linux' ? await holderOnLinux(port, isInTheWay) : await holderByLsof(port, isInTheWay);
-  return found === null ? null : `${found.program}, process ${found.pid}`;
+  return process.platform === 'linux' ? holderOnLinux(port, isInTheWay) : holderByLsof(port, isInTheWay);
 }
 
-type Holder = { readonly pid: string; readonly program: string };
+/** The process that has a file open. @param path absolute. @returns as `portHolder`. */
+export async function fileHolder(path: string): Promise<string | null> {
+  if (process.platform === 'linux') return processWith((link) => link === path);
+  const [first] = processesOf(await lsof('-Fpc', path));
+  return first?.name ?? null;
+}
+
 type IsInTheWay = (listening: string) => boolean;
 
 /** Addresses that stand for all of a machine; `*` is that of lsof. */
@@ -42,7 +46,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 /** The state of a socket that listens, in /proc/net/tcp (Linux, proc(5)). */
 const LISTENS = '0A';
 
-async function holderOnLinux(port: number, isInTheWay: IsInTheWay): Promise<Holder | null> {
+async function holderOnLinux(port: number, isInTheWay: IsInTheWay): Promise<string | null> {
   const tables = await Promise.all(['tcp', 'tcp6'].map((table) => textOf(`/proc/net/${table}`)));
   const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const sockets = new Set(
@@ -54,17 +58,7 @@ async function holderOnLinux(port: number, isInTheWay: IsInTheWay): Promise<Hold
       }),
     ),
   );
-  if (sockets.size === 0) return null;
-  const processes = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
-  for (const pid of processes) {
-    // A process of another user, or one that has ended, has no files to see.
-    const files = await readdir(`/proc/${pid}/fd`).catch(() => []);
-    const links = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')));
-    if (!links.some((link) => sockets.has(link))) continue;
-    const [program = ''] = (await textOf(`/proc/${pid}/cmdline`)).split('\0');
-    return { pid, program: basename(program) };
-  }
-  return null;
+  return sockets.size === 0 ? null : processWith((link) => sockets.has(link));
 }
 
 /** @param hex an address in /proc/net: words of four bytes, each in the byte order of this machine. */
@@ -74,21 +68,41 @@ function addressOf(hex: string): string {
   return bytes.length === 4 ? [...bytes].join('.') : (bytes.toString('hex').match(/.{4}/gu) ?? []).join(':');
 }
 
+/** The first process with an open file whose link in /proc is that one. */
+async function processWith(isIt: (link: string) => boolean): Promise<string | null> {
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
+  for (const pid of processes) {
+    // A process of another user, or one that has ended, has no files to see.
+    const files = await readdir(`/proc/${pid}/fd`).catch(() => []);
+    const links = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')));
+    if (!links.some(isIt)) continue;
+    const [program = ''] = (await textOf(`/proc/${pid}/cmdline`)).split('\0');
+    return `${basename(program)}, process ${pid}`;
+  }
+  return null;
+}
+
 function textOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');
 }
 
 /** macOS and the BSDs. */
-function holderByLsof(port: number, isInTheWay: IsInTheWay): Promise<Holder | null> {
-  const args = ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpcn'];
+async function holderByLsof(port: number, isInTheWay: IsInTheWay): Promise<string | null> {
+  for (const { name, files } of processesOf(await lsof('-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpcn'))) {
+    const listening = [...files.matchAll(/^n\[?(.+?)\]?:\d+$/gmu)].map(([, address = '']) => address);
+    if (listening.some(isInTheWay)) return name;
+  }
+  return null;
+}
+
+/** The processes in the output of `lsof -F`: each has its lines p (id) and c (program), then those of its files. */
+function processesOf(output: string): readonly { readonly name: string; readonly files: string }[] {
+  const found = output.matchAll(/^p(\d+)\nc(.+)\n((?:[^p].*\n)*)/gmu);
+  return [...found].map(([, pid, program, files = '']) => ({ name: `${program}, process ${pid}`, files }));
+}
+
+function lsof(...args: readonly string[]): Promise<string> {
   return new Promise((done) => {
-    execFile('lsof', args, { timeout: NAMING_TIMEOUT_MS }, (_error, output) => {
-      // A process has its lines p (id) and c (program), then for each socket f (descriptor) and n (address:port).
-      for (const [, pid, program, sockets = ''] of output.matchAll(/^p(\d+)\nc(.+)\n((?:[^p].*\n)*)/gmu)) {
-        const listening = [...sockets.matchAll(/^n\[?(.+?)\]?:\d+$/gmu)].map(([, address = '']) => address);
-        if (pid !== undefined && program !== undefined && listening.some(isInTheWay)) return done({ pid, program });
-      }
-      done(null);
-    });
+    execFile('lsof', args, { timeout: NAMING_TIMEOUT_MS }, (_error, output) => done(output));
   });
 }

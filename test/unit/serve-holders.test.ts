@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { portHolder } from '../../serve/port-holder.ts';
+import { portHolder } from '../../serve/holders.ts';
 
 const children: ChildProcess[] = [];
 afterEach(() => {
