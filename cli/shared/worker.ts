@@ -5,16 +5,24 @@ import { RunError, UsageError } from './exit.ts';
 import type { FlagDescription, Flags } from './flags.ts';
 import { RunningJudges } from './running-judges.ts';
 
+export const WAIT_FLAG: FlagDescription = {
+  name: 'wait',
+  kind: 'switch',
+  help: 'Wait until a Worker answers at --url, and end only by Ctrl-C if none does.',
+};
+
 /** Flags of a command that always needs a Worker. */
 export const WORKER_FLAGS: readonly FlagDescription[] = [
   { name: 'url', kind: 'text', value: 'URL', help: 'The Worker. Required.' },
   { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
+  WAIT_FLAG,
 ];
 
 /** Flags of a command that handles rows in this process or through a Worker. */
 export const ROW_WORKER_FLAGS: readonly FlagDescription[] = [
   { name: 'url', kind: 'text', value: 'URL', help: 'Send the rows to the Worker at URL instead of working here.' },
   { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
+  WAIT_FLAG,
   {
     name: 'concurrency',
     kind: 'text',
@@ -42,19 +50,32 @@ export async function connect(flags: Flags, onRetry: (text: string) => void, mis
 export async function connectAs(flags: Flags, key: string, onRetry: (text: string) => void): Promise<Client> {
   const url = flags.text('url');
   if (url === null) throw new UsageError('expected --url URL');
-  return connectTo(url, key, onRetry);
+  return connectTo(url, key, flags.isOn('wait'), onRetry);
 }
 
-/** Connects to the Worker of `--url`; `null` without it. @throws UsageError for `--key` without `--url`. */
+/** Connects to the Worker of `--url`; `null` without it. @throws UsageError for `--key` or `--wait` without `--url`. */
 export async function connectIfGiven(flags: Flags, onRetry: (text: string) => void): Promise<Client | null> {
-  const [url, key] = [flags.text('url'), flags.text('key')];
-  if (url !== null) return connectTo(url, keyOfWorker(flags), onRetry);
-  if (key !== null) throw new UsageError('--key is for a Worker', 'Give its --url too.');
+  const url = flags.text('url');
+  if (url !== null) return connectTo(url, keyOfWorker(flags), flags.isOn('wait'), onRetry);
+  const given = flags.text('key') !== null ? 'key' : flags.isOn('wait') ? 'wait' : null;
+  if (given !== null) throw new UsageError(`--${given} is for a Worker`, 'Give its --url too.');
   return null;
 }
 
-/** @throws UsageError for a wrong URL, RunError if no Worker answers there. */
-async function connectTo(urlText: string, key: string | null, onRetry: (text: string) => void): Promise<Client> {
+const WAIT_MS = 1_000;
+/** How often a wait is said again. */
+const REMARK_MS = 10_000;
+
+/**
+ * @param waits whether to wait until a Worker answers there.
+ * @throws UsageError for a wrong URL, RunError if no Worker answers there.
+ */
+async function connectTo(
+  urlText: string,
+  key: string | null,
+  waits: boolean,
+  onRetry: (text: string) => void,
+): Promise<Client> {
   const url = readUrl(urlText);
   const judges = new RunningJudges(onRetry);
   // Imported here, because most calls work without a Worker, and their first row would wait for it.
@@ -67,13 +88,22 @@ async function connectTo(urlText: string, key: string | null, onRetry: (text: st
       onJudgeRunning: (since_ms) => judges.begin(since_ms),
     },
   });
-  const health = await client.health();
+  let said = Number.NEGATIVE_INFINITY;
+  let health = await client.health();
+  while (waits && !health.ok && health.failure.kind === 'unreachable') {
+    if (performance.now() - said >= REMARK_MS) {
+      onRetry(`no Worker at ${url.origin} yet: ${plainLine(health.failure.why)}`);
+      said = performance.now();
+    }
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+    health = await client.health();
+  }
   if (health.ok) return client;
   const { failure } = health;
   if (failure.kind === 'unreachable') {
     throw new RunError(
       `no Worker at ${url.origin}: ${plainLine(failure.why)}`,
-      'Start one on this machine with: npm run dev',
+      'Start one on this machine with: npm run dev. To wait for one: --wait',
     );
   }
   const got = failure.kind === 'problem' ? `${failure.status} ${failure.problem.reason}` : failure.detail;

@@ -1,5 +1,7 @@
 /** What the command line does as a process without a Worker. */
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -47,6 +49,32 @@ describe('wrong command lines', () => {
     const ended = await citeward('score', EXAMPLES, '--url', 'http://127.0.0.1:9');
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('no Worker at http://127.0.0.1:9');
+  });
+
+  test('--wait waits until a Worker answers, and says so', async () => {
+    const none = createServer().listen(0, '127.0.0.1');
+    await once(none, 'listening');
+    const { port } = z.object({ port: z.int() }).parse(none.address());
+    await new Promise((closed) => none.close(closed));
+    const url = `http://127.0.0.1:${port}`;
+    const waiting = citeward('runs', 'list', '--url', url, '--wait');
+    await new Promise((elapsed) => setTimeout(elapsed, 500));
+    const worker = createServer(({ url: path }, response) => {
+      const body = path === '/healthz' ? { status: 'ok' } : { runs: [], deleting: [], next: null };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+    });
+    worker.listen(port, '127.0.0.1');
+    const ended = await waiting;
+    worker.close();
+    expect(ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`no Worker at ${url} yet: connection ref`),
+    });
+  });
+
+  test('--wait without a URL is refused', async () => {
+    const ended = await citeward('score', EXAMPLES, '--wait');
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--wait is for a Worker') });
   });
 });
 

@@ -16,6 +16,7 @@ import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { BACKENDS_FLAG } from '../../shared/row-host.ts';
 import { type Fields, withoutFields } from '../../shared/rows.ts';
 import { givenFields, samplingOf } from '../../shared/sampling.ts';
+import { WAIT_FLAG } from '../../shared/worker.ts';
 
 /** The default of the Worker for trajectories. */
 const DEFAULT_RECIPE = 'open-agentrl';
@@ -47,6 +48,7 @@ export const agentSyntax: CommandSyntax = {
     { name: 'url', kind: 'text', value: 'URL', help: 'The Worker with the generator and the sandbox.' },
     BACKENDS_FLAG,
     { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
+    WAIT_FLAG,
     MAP_FLAG,
     { name: 'concurrency', kind: 'text', value: 'N', help: 'Trajectories at the same time, with --json (default 4).' },
   ],

@@ -64,10 +64,15 @@ export const submitSyntax: CommandSyntax = {
       help: `Upload in parts of this size (default: above ${MAX_WHOLE_MB} MB, parts of ${MAX_PART_MB} MB).`,
     },
     { name: 'dry-run', kind: 'switch', help: 'Check the file, print what would be sent, and stop.' },
-    { name: 'wait', kind: 'switch', help: 'After submitting, wait for the batch, as batch wait does.' },
+    {
+      name: 'wait',
+      kind: 'switch',
+      help: 'Wait for a Worker at --url, and after submitting for the batch, as batch wait does.',
+    },
     { name: 'fetch', kind: 'switch', help: 'After submitting, wait for the batch and download its results.' },
     ...RESULT_FLAGS,
-    ...WORKER_FLAGS,
+    // Its own --wait includes that for a Worker.
+    ...WORKER_FLAGS.filter(({ name }) => name !== 'wait'),
   ],
   details: [
     ...INPUT_DETAILS,

@@ -13,6 +13,7 @@ import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { changedRecipe, readChanges, readNameOrObject, readRecipe } from '../../shared/recipe-flags.ts';
+import { WAIT_FLAG } from '../../shared/worker.ts';
 import { flagProblem } from '../../shared/worker-failures.ts';
 
 const REPLAY_FLAGS: readonly FlagDescription[] = [
@@ -61,6 +62,7 @@ export const replaySyntax: CommandSyntax = {
     { name: 'file', kind: 'text', value: 'RUN.jsonl', help: 'An exported run, instead of one of a Worker.' },
     { name: 'url', kind: 'text', value: 'URL', help: 'The Worker that recorded the run.' },
     { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
+    WAIT_FLAG,
   ],
   details: [
     'Weights, gates and penalties are recomputed from the recorded facts, without text or judge calls.',
