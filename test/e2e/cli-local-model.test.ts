@@ -86,7 +86,9 @@ describe('--judge-url', () => {
     const refused = await score();
     lock.close();
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain(`the folder ${state} is in use by ${basename(process.execPath)}, process ${process.pid}`);
+    expect(refused.stderr).toContain(
+      `the folder ${state} is in use by ${basename(process.execPath)}, process ${process.pid}`,
+    );
     expect(keys.length).toBe(calls);
     expect(await score()).toMatchObject({ code: 0 });
   });
