@@ -1,11 +1,13 @@
 /** Rollouts as a table: by group with question and mean, or as one sorted list; with their answers, if asked for. */
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { columnText, countText, plural } from '../display/number-text.ts';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { columnText, plural } from '../display/number-text.ts';
 import type { Query } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { GroupPair } from './answer-pair.tsx';
 import { FindingChips } from './finding-chips.tsx';
 import { advantageText } from './group-table.tsx';
+import type { LinkPlace } from './kept-view.ts';
+import { type ListPart, useNearParts } from './near-parts.ts';
 import { rolloutHref, stepText } from './place.ts';
 import { type AnswersShown, RolloutAnswer } from './rollout-answer.tsx';
 import type { ShownGroup, ShownRollout } from './step-rollouts.ts';
@@ -18,93 +20,90 @@ type RolloutTableProps = {
   hasReplayed: boolean;
   answers: AnswersShown;
   query: Query;
+  place: LinkPlace;
 };
 
-/** More rows make the page slow. */
-const ROWS_AT_ONCE = 400;
-
-export function RolloutTable({ groups, rollouts, hasReplayed, answers, query }: RolloutTableProps) {
+export function RolloutTable({ groups, rollouts, hasReplayed, answers, query, place }: RolloutTableProps) {
   const table = useRef<HTMLTableElement>(null);
   useLinkKeys(table);
-  const [most, setMost] = useState(ROWS_AT_ONCE);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [paired, setPaired] = useState<string | null>(null);
   const names = [...new Set(rollouts.flatMap(({ rollout }) => Object.keys(rollout.components)))];
   const columns = names.length + (hasReplayed ? 6 : 4);
-  const row = (one: ShownRollout) => (
-    <Row
-      key={JSON.stringify([one.rollout.group, one.rollout.sample])}
-      shown={one}
-      names={names}
-      hasGroup={groups === null}
-      hasReplayed={hasReplayed}
-      answers={answers}
-      columns={columns}
-      query={query}
-    />
+  const parts = useMemo(
+    () => (groups === null ? partsOf(null, rollouts) : groups.flatMap((group) => partsOfGroup(group, opened))),
+    [groups, rollouts, opened],
   );
+  const start = usePlace(table, parts, place);
+  const { from, to, before_px, after_px } = useNearParts(table, parts, answers, start);
   return (
-    <>
-      <div class="scroll-x">
-        <table ref={table} class="list rollouts" style={{ '--columns': columnsText(groups === null, columns - 2) }}>
-          <thead>
-            <tr>
-              <th scope="col">{groups === null ? 'Rollout' : 'Sample'}</th>
-              {[
-                'Reward',
-                'Advantage',
-                ...(hasReplayed ? ['Replayed', 'Advantage replayed'] : []),
-                ...names.map((name) => name.replaceAll('_', ' ')),
-              ].map((name) => (
-                <th key={name} scope="col" class="number">
-                  {name}
+    <div class="scroll-x">
+      <table ref={table} class="list rollouts" style={{ '--columns': columnsText(groups === null, columns - 2) }}>
+        <thead>
+          <tr>
+            <th scope="col">{groups === null ? 'Rollout' : 'Sample'}</th>
+            {[
+              'Reward',
+              'Advantage',
+              ...(hasReplayed ? ['Replayed', 'Advantage replayed'] : []),
+              ...names.map((name) => name.replaceAll('_', ' ')),
+            ].map((name) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
+            <th scope="col">Findings</th>
+          </tr>
+        </thead>
+        <Space key="before" px={before_px} />
+        {parts.slice(from, to).map(({ key, estimate_px, head, rows }) => (
+          <tbody key={key} data-part={key} style={{ '--estimate': `${estimate_px}px` }}>
+            {head !== null && (
+              <tr class="group-row">
+                <th scope="rowgroup" colSpan={columns}>
+                  <GroupHead group={head} />
+                  {isFolded(head, opened) && (
+                    <button type="button" onClick={() => setOpened(new Set([...opened, head.group]))}>
+                      Show {plural(head.rollouts.length, 'sample')}
+                    </button>
+                  )}
+                  {head.rollouts.length > 1 && (
+                    <button
+                      type="button"
+                      aria-expanded={paired === head.group}
+                      onClick={() => setPaired(paired === head.group ? null : head.group)}
+                    >
+                      Side by side
+                    </button>
+                  )}
                 </th>
-              ))}
-              <th scope="col">Findings</th>
-            </tr>
-          </thead>
-          {groups === null
-            ? partsOf(rollouts.slice(0, most)).map((part, at) => (
-                <tbody key={at} style={{ '--rows': part.length }}>
-                  {part.map(row)}
-                </tbody>
-              ))
-            : upTo(groups, most).map((group) => (
-                <tbody key={group.group} style={{ '--rows': isFolded(group, opened) ? 0 : group.rollouts.length }}>
-                  <tr class="group-row">
-                    <th scope="rowgroup" colSpan={columns}>
-                      <GroupHead group={group} />
-                      {isFolded(group, opened) && (
-                        <button type="button" onClick={() => setOpened(new Set([...opened, group.group]))}>
-                          Show {plural(group.rollouts.length, 'sample')}
-                        </button>
-                      )}
-                      {group.rollouts.length > 1 && (
-                        <button
-                          type="button"
-                          aria-expanded={paired === group.group}
-                          onClick={() => setPaired(paired === group.group ? null : group.group)}
-                        >
-                          Side by side
-                        </button>
-                      )}
-                    </th>
-                  </tr>
-                  {paired === group.group && <PairRow group={group} columns={columns} />}
-                  {isFolded(group, opened) ? null : group.rollouts.map(row)}
-                </tbody>
-              ))}
-        </table>
-      </div>
-      {rollouts.length > most && (
-        <p class="pad">
-          <button type="button" onClick={() => setMost(most + ROWS_AT_ONCE)}>
-            Show more of {countText(rollouts.length)} rollouts
-          </button>
-        </p>
-      )}
-    </>
+              </tr>
+            )}
+            {head !== null && paired === head.group && <PairRow group={head} columns={columns} />}
+            {rows.map((one) => (
+              <Row
+                key={linkKey(one)}
+                shown={one}
+                names={names}
+                hasGroup={groups === null}
+                hasReplayed={hasReplayed}
+                answers={answers}
+                columns={columns}
+                query={query}
+                onOpen={(top) => place.leave({ key: linkKey(one), top })}
+              />
+            ))}
+          </tbody>
+        ))}
+        <Space key="after" px={after_px} />
+      </table>
+    </div>
   );
+}
+
+/** In place of the parts that are not drawn. */
+function Space({ px }: { px: number }) {
+  return px === 0 ? null : <tbody class="space" style={{ height: `${px}px` }} />;
 }
 
 /** The columns of every row, since each part of the table is laid out by itself. @param numbers columns of numbers. */
@@ -112,13 +111,71 @@ function columnsText(hasGroup: boolean, numbers: number): string {
   return `minmax(${hasGroup ? 14 : 6}em, 1.5fr) repeat(${numbers}, minmax(5.5em, 1fr)) minmax(160px, 2fr)`;
 }
 
-/** Rows that are drawn together once one of them is near the view. */
-const ROWS_OF_PART = 10;
+/** Rows that are drawn together. */
+type Part = ListPart & {
+  /** The group whose head is above the rows; `null` = none. */
+  readonly head: ShownGroup | null;
+  readonly rows: readonly ShownRollout[];
+};
 
-function partsOf(rollouts: readonly ShownRollout[]): readonly (readonly ShownRollout[])[] {
-  return Array.from({ length: Math.ceil(rollouts.length / ROWS_OF_PART) }, (_, part) =>
-    rollouts.slice(part * ROWS_OF_PART, (part + 1) * ROWS_OF_PART),
+/** A larger group is drawn in parts. */
+const ROWS_OF_PART = 20;
+const HEAD_PX = 60;
+const ROW_PX = 90;
+
+function partsOfGroup(group: ShownGroup, opened: ReadonlySet<string>): readonly Part[] {
+  return partsOf(group, isFolded(group, opened) ? [] : group.rollouts);
+}
+
+function partsOf(group: ShownGroup | null, rows: readonly ShownRollout[]): readonly Part[] {
+  return Array.from({ length: Math.max(1, Math.ceil(rows.length / ROWS_OF_PART)) }, (_, part) => {
+    const own = rows.slice(part * ROWS_OF_PART, (part + 1) * ROWS_OF_PART);
+    const head = part === 0 ? group : null;
+    const estimate_px = (head === null ? 0 : HEAD_PX) + own.length * ROW_PX;
+    return { key: JSON.stringify([group?.group ?? null, part]), head, rows: own, estimate_px };
+  });
+}
+
+function linkKey({ rollout: { group, sample } }: Pick<ShownRollout, 'rollout'>): string {
+  return JSON.stringify([group, sample]);
+}
+
+const BEGINS_TO_READ = ['wheel', 'pointerdown', 'keydown'] as const;
+
+/**
+ * Begins where a person left the list to read a rollout: with that link where it was on the screen, and focused.
+ * @returns the index of the part that has it; -1 = the list begins at its top.
+ */
+function usePlace(
+  table: { readonly current: HTMLTableElement | null },
+  parts: readonly Part[],
+  { left, forget }: LinkPlace,
+): number {
+  const start = useMemo(
+    () => (left === null ? -1 : parts.findIndex(({ rows }) => rows.some((one) => linkKey(one) === left.key))),
+    [parts, left],
   );
+  useEffect(() => {
+    if (left === null || start === -1) return;
+    const link = [...(table.current?.querySelectorAll<HTMLAnchorElement>('th.place-id a') ?? [])].find(
+      ({ dataset }) => dataset['link'] === left.key,
+    );
+    // Drawn in the next turn.
+    if (link === undefined) return;
+    scrollBy(0, link.getBoundingClientRect().top - left.top);
+    link.focus({ preventScroll: true });
+    forget();
+  });
+  const isReturning = left !== null;
+  // Who has begun to read elsewhere stays there, also if the rollout is loaded afterwards.
+  useEffect(() => {
+    if (!isReturning) return;
+    for (const kind of BEGINS_TO_READ) addEventListener(kind, forget);
+    return () => {
+      for (const kind of BEGINS_TO_READ) removeEventListener(kind, forget);
+    };
+  }, [isReturning]);
+  return start;
 }
 
 function PairRow({ group: { group, rollouts }, columns }: { group: ShownGroup; columns: number }) {
@@ -158,16 +215,6 @@ function useLinkKeys(table: { readonly current: HTMLTableElement | null }): void
   }, []);
 }
 
-/** The first groups that together have about `most` rollouts. */
-function upTo(groups: readonly ShownGroup[], most: number): readonly ShownGroup[] {
-  let rows = 0;
-  const end = groups.findIndex(({ rollouts }) => {
-    rows += rollouts.length;
-    return rows >= most;
-  });
-  return end === -1 ? groups : groups.slice(0, end + 1);
-}
-
 function GroupHead({ group: { group, question, rollouts, standings } }: { group: ShownGroup }) {
   const { mean, degenerate, samples } = standings;
   return (
@@ -196,6 +243,8 @@ type RowProps = {
   answers: AnswersShown;
   columns: number;
   query: Query;
+  /** @param top where its link is on the screen, in pixels. */
+  onOpen: (top: number) => void;
 };
 
 function Row({
@@ -206,6 +255,7 @@ function Row({
   answers,
   columns,
   query,
+  onOpen,
 }: RowProps) {
   const { run, step, group, sample, attempt, reward, reason, components, summary } = rollout;
   const counts = summary?.finding_counts ?? null;
@@ -214,7 +264,12 @@ function Row({
     <>
       <tr>
         <th scope="row" class="place-id">
-          <a href={rolloutHref(place, query)} aria-label={`Read ${group}, sample ${sample}`}>
+          <a
+            href={rolloutHref(place, query)}
+            aria-label={`Read ${group}, sample ${sample}`}
+            data-link={linkKey({ rollout })}
+            onClick={(event) => onOpen(event.currentTarget.getBoundingClientRect().top)}
+          >
             {hasGroup && `${group} · `}
             {sample}
           </a>

@@ -8,8 +8,9 @@ import { saveBlob } from '../display/save-blob.ts';
 import { hrefOf, type Query } from '../navigation/route.ts';
 import { useReplayed } from '../recipe/use-replayed.ts';
 import { JudgedBy } from './judged-by.tsx';
+import { useKeptView } from './kept-view.ts';
 import { stepTitle } from './place.ts';
-import { ANSWERS_SHOWN, type AnswersShown } from './rollout-answer.tsx';
+import { ANSWERS_SHOWN } from './rollout-answer.tsx';
 import { csvOf, jsonLinesOf } from './rollout-export.ts';
 import { RolloutTable } from './rollout-table.tsx';
 import {
@@ -20,7 +21,6 @@ import {
   filtered,
   matches,
   type ShownGroup,
-  type Sort,
   shownGroups,
   sorted,
 } from './step-rollouts.ts';
@@ -83,7 +83,7 @@ export function StepView({ run, step, query }: { run: string; step: string; quer
 }
 
 type RolloutsProps = {
-  /** Name of exported files. */
+  /** Name of exported files, and of what a person chose to see. */
   name: string;
   groups: readonly ShownGroup[];
   hasReplayed: boolean;
@@ -93,9 +93,7 @@ type RolloutsProps = {
 };
 
 function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: RolloutsProps) {
-  const [filters, setFilters] = useState<ReadonlySet<Filter>>(new Set());
-  const [sort, setSort] = useState<Sort>({ by: 'group', isDescending: true });
-  const [answers, setAnswers] = useState<AnswersShown>('first lines');
+  const { filters, sort, answers, place, set } = useKeptView(name);
   const hasText = groups.some(({ question }) => question !== null);
   const all = useMemo(() => groups.flatMap(({ rollouts }) => rollouts), [groups]);
   const chosen = useMemo(() => filtered(groups, filters), [groups, filters]);
@@ -103,7 +101,7 @@ function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: Rollou
   const toggle = (filter: Filter): void => {
     const next = new Set(filters);
     if (!next.delete(filter)) next.add(filter);
-    setFilters(next);
+    set({ filters: next });
   };
   const save = (ending: 'csv' | 'jsonl', text: string): void =>
     saveBlob(
@@ -133,7 +131,7 @@ function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: Rollou
             value={sort.by}
             onChange={(event) => {
               const by = event.currentTarget.value;
-              setSort({ by: by === 'reward' || by === 'advantage' ? by : 'group', isDescending: sort.isDescending });
+              set({ sort: { ...sort, by: by === 'reward' || by === 'advantage' ? by : 'group' } });
             }}
           >
             <option value="group">by group</option>
@@ -142,7 +140,7 @@ function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: Rollou
           </select>
         </label>
         {sort.by !== 'group' && (
-          <button type="button" onClick={() => setSort({ ...sort, isDescending: !sort.isDescending })}>
+          <button type="button" onClick={() => set({ sort: { ...sort, isDescending: !sort.isDescending } })}>
             {sort.isDescending ? 'Largest first' : 'Smallest first'}
           </button>
         )}
@@ -153,7 +151,7 @@ function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: Rollou
               value={answers}
               onChange={(event) => {
                 const known = ANSWERS_SHOWN.find((one) => one === event.currentTarget.value);
-                if (known !== undefined) setAnswers(known);
+                if (known !== undefined) set({ answers: known });
               }}
             >
               {ANSWERS_SHOWN.map((one) => (
@@ -196,6 +194,7 @@ function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: Rollou
             hasReplayed={hasReplayed}
             answers={hasText ? answers : 'hidden'}
             query={query}
+            place={place}
           />
         )}
       </section>
