@@ -1,6 +1,6 @@
 /** `citeward runs sync`: follows a run and logs each finished step to W&B, MLflow, trackio or TensorBoard. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -83,7 +83,7 @@ type LoggedStep = {
 };
 
 type Tracker = {
-  /** Resolves when the tracker has the step. @throws RunError */
+  /** Resolves when the tracker has the step, and it is noted that it has. @throws RunError */
   log(step: LoggedStep): Promise<void>;
   close(): Promise<void>;
 };
@@ -107,7 +107,8 @@ async function run(flags: Flags): Promise<number> {
     throw new UsageError(`${path} is of the project ${progress.project}`, 'Give another --progress FILE.');
   }
   if (known !== null) screen.message(`goes on at step ${progress.next_step}, as ${path} says`, 'dim');
-  const tracker = to === 'tensorboard' ? await openEventFile(progress, run) : openPython(to, progress, run);
+  await makeFolder(dirname(path));
+  const tracker = to === 'tensorboard' ? await openEventFile(progress, run, path) : openPython(to, progress, run, path);
   const stop = onInterruption(() => tracker.close());
   try {
     for (;;) {
@@ -115,7 +116,6 @@ async function run(flags: Flags): Promise<number> {
       for (const step of steps) {
         await tracker.log(await loggedStep(client, run, step));
         progress = { ...progress, next_step: step.step + 1 };
-        await writeProgress(path, progress);
         screen.message(`step ${step.step} logged to ${to}`, 'dim');
       }
       if (isOnce) break;
@@ -163,7 +163,7 @@ const STYLE =
   'mark.partial{border-bottom:3px dashed #c98a1b}mark.none{border-bottom:3px dotted #d2453a}</style>';
 
 /** An event file for what this call logs: TensorBoard reads all files of the folder as one run. */
-async function openEventFile({ project, id }: Progress, run: string): Promise<Tracker> {
+async function openEventFile({ project, id }: Progress, run: string, progress: string): Promise<Tracker> {
   const folder = join(project, run);
   const name = `events.out.tfevents.${Math.floor(Date.now() / 1000)}.${id}.${process.pid}`;
   const path = join(folder, name);
@@ -172,9 +172,7 @@ async function openEventFile({ project, id }: Progress, run: string): Promise<Tr
       throw new RunError(`cannot write ${path}: ${messageOf(error)}`);
     });
   };
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new RunError(`cannot write ${folder}: ${messageOf(error)}`);
-  });
+  await makeFolder(folder);
   await write(firstRecord(Date.now() / 1000));
   return {
     async log({ step, figures, samples }) {
@@ -186,6 +184,7 @@ async function openEventFile({ project, id }: Progress, run: string): Promise<Tr
       const table = ['| sample | reward | question | answer |', '|---|---|---|---|', ...rows].join('\n');
       await write(figuresRecord(now_s, step, figures));
       if (samples.length > 0) await write(textRecord(now_s, step, 'citeward/samples', table));
+      await writeProgress(progress, { project, id, next_step: step + 1 });
     },
     close: async () => undefined,
   };
@@ -196,9 +195,12 @@ function tableCell(text: string): string {
   return text.replaceAll(/\s+/gu, ' ').replaceAll(/[\\`*_{}[\]<>|#!]/gu, '\\$&');
 }
 
-/** Starts citeward.sync of the Python client, which logs with the user's own package. */
-export function openPython(to: string, { project, id }: Progress, run: string): Tracker {
-  const { child, ended } = startPython(['citeward.sync', to, project, run, id], to);
+/**
+ * Starts citeward.sync of the Python client, which logs with the user's own package. It notes what is logged itself: it
+ * ends the step that it has begun if this process is killed.
+ */
+export function openPython(to: string, { project, id }: Progress, run: string, progress: string): Tracker {
+  const { child, ended } = startPython(['citeward.sync', to, project, run, id, progress], to);
   const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
   let isClosing = false;
   const failed = (): RunError =>
@@ -238,11 +240,18 @@ async function readProgress(path: string): Promise<Progress | null> {
   throw new RunError(`${path} is no progress of runs sync`, 'Remove it to log the run again from its first step.');
 }
 
+/** Replaces the file as a whole, so that it is never cut off. */
 async function writeProgress(path: string, progress: Progress): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, `${JSON.stringify(progress)}\n`);
+    await writeFile(`${path}.new`, `${JSON.stringify(progress)}\n`);
+    await rename(`${path}.new`, path);
   } catch (error) {
     throw new RunError(`cannot write ${path}: ${messageOf(error)}`);
   }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new RunError(`cannot write ${folder}: ${messageOf(error)}`);
+  });
 }

@@ -1,8 +1,9 @@
 """Logs a recorded run, step by step, to the tracker that ``npx citeward runs sync RUN --to TRACKER`` names.
 
-That command starts this module and writes a line for each step to its standard input. It reads a line of standard
-output, ``logged STEP``, when the tracker has the step, and notes it, so that a later call goes on there. The run of the
-tracker is found again by an id that the command keeps.
+That command starts this module and writes a line for each step to its standard input. When the tracker has the step,
+this module notes the next one in the file that the command names, so that a later call goes on there even if the
+command was killed meanwhile, and then prints ``logged STEP``. The run of the tracker is found again by an id that the
+command keeps in that file.
 
 Contract: wandb 0.31 (``init`` with ``id`` and ``resume``, ``define_metric``, ``log``, ``Table``, ``Html``), mlflow 3.17
 (``set_experiment``, ``search_runs``, ``start_run``, ``log_metrics``, ``log_text``), trackio 0.43 (``init`` with
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -126,9 +128,11 @@ def _metric_name(name: str) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Logs the steps of standard input. Returns the exit code."""
-    if len(arguments) != 4 or arguments[0] not in TRACKERS:
-        return _failed(f"expected a tracker ({', '.join(TRACKERS)}), a project, a run and the id of the tracker's run")
-    name, project, run, run_id = arguments
+    if len(arguments) != 5 or arguments[0] not in TRACKERS:
+        return _failed(
+            f"expected a tracker ({', '.join(TRACKERS)}), a project, a run, the id of the tracker's run and a file"
+        )
+    name, project, run, run_id, progress = arguments
     # The tracker's own messages are for people: standard output tells the command what is logged.
     told, sys.stdout = sys.stdout, sys.stderr
     try:
@@ -137,16 +141,30 @@ def main(arguments: Sequence[str]) -> int:
         if error.name != name:
             raise
         return _failed(f"{sys.executable} has no module {name}. Install it: python3 -m pip install {name}")
+    # Each package has errors of its own: of a login, a server, a database.
+    except Exception as error:
+        advice = ". To log in: wandb login. To log without a network: WANDB_MODE=offline" if name == "wandb" else ""
+        return _failed(f"{name} cannot open the run: {error}{advice}")
     try:
         for line in sys.stdin:
             read = json.loads(line)
             tracker.log(read["step"], read["figures"], read["samples"])
+            _note(progress, {"id": run_id, "project": project, "next_step": read["step"] + 1})
             told.write(f"logged {read['step']}\n")
             told.flush()
+    except BrokenPipeError:
+        return _failed("the command has ended")
     finally:
         tracker.close()
         sys.stdout = told
     return 0
+
+
+def _note(path: str, progress: Mapping[str, Any]) -> None:
+    """Replaces the file as a whole, so that it is never cut off."""
+    with open(f"{path}.new", "w", encoding="utf-8") as file:
+        file.write(f"{json.dumps(progress)}\n")
+    os.replace(f"{path}.new", path)
 
 
 def _failed(message: str) -> int:

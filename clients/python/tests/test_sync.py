@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
+import tempfile
 import types
 import unittest
 from typing import Any
@@ -41,7 +43,12 @@ class Module:
 
 
 class Sync(unittest.TestCase):
-    def main(self, tracker: str, module: Module | None, lines: str = LINES) -> tuple[int, str, str]:
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.progress = os.path.join(folder.name, "progress.json")
+
+    def main(self, tracker: str, module: Module | types.SimpleNamespace | None, lines: str = LINES) -> tuple[int, str, str]:
         """The exit code, standard output and the messages."""
         told, said = io.StringIO(), io.StringIO()
         with contextlib.ExitStack() as stack:
@@ -49,12 +56,23 @@ class Sync(unittest.TestCase):
             stack.enter_context(mock.patch("sys.stdin", io.StringIO(lines)))
             stack.enter_context(contextlib.redirect_stdout(told))
             stack.enter_context(contextlib.redirect_stderr(said))
-            return citeward.sync.main([tracker, "p", "r", "id"]), told.getvalue(), said.getvalue()
+            return citeward.sync.main([tracker, "p", "r", "id", self.progress]), told.getvalue(), said.getvalue()
 
     def test_each_step_is_told_when_it_is_logged(self) -> None:
         for tracker in citeward.sync.TRACKERS:
             with self.subTest(tracker):
                 self.assertEqual(self.main(tracker, Module([])), (0, "logged 3\nlogged 4\n", ""))
+
+    def test_a_step_that_is_logged_is_noted_though_the_command_was_killed(self) -> None:
+        class Broken(io.StringIO):
+            def write(self, text: str) -> int:
+                raise BrokenPipeError
+
+        with mock.patch.dict(sys.modules, {"trackio": Module([])}), mock.patch("sys.stdin", io.StringIO(LINES)):
+            with mock.patch("sys.stdout", Broken()), contextlib.redirect_stderr(io.StringIO()):
+                self.assertEqual(citeward.sync.main(["trackio", "p", "r", "id", self.progress]), 1)
+        with open(self.progress, encoding="utf-8") as file:
+            self.assertEqual(json.load(file), {"id": "id", "project": "p", "next_step": 4})
 
     def test_wandb_gets_figures_and_a_table_of_marked_answers_in_the_same_run(self) -> None:
         module = Module([])
@@ -96,6 +114,10 @@ class Sync(unittest.TestCase):
         code, _told, said = self.main("trackio", None)
         self.assertEqual(code, 1)
         self.assertRegex(said, "has no module trackio. Install it: python3 -m pip install trackio\n$")
+
+        locked = types.SimpleNamespace(init=mock.Mock(side_effect=ValueError("no login")))
+        code, _told, said = self.main("wandb", locked)
+        self.assertEqual((code, said.split(". ")[0]), (1, "citeward.sync: wandb cannot open the run: no login"))
 
     def test_a_line_that_is_cut_off_ends_the_run_of_the_tracker(self) -> None:
         module = Module([])

@@ -92,7 +92,12 @@ test('wandb gets every figure under its name, with the step as the x-axis', asyn
 
 test('runs sync hands over a step with its answers, and waits until the tracker has it', async () => {
   installed(STAND_IN);
-  const tracker = openPython('wandb', { id: 'id', project: 'project', next_step: 0 }, 'a.run');
+  const tracker = openPython(
+    'wandb',
+    { id: 'id', project: 'project', next_step: 0 },
+    'a.run',
+    join(directory, 'progress.json'),
+  );
   const sample = { group: 'g', sample: '0', reward: 6.5, question: 'Why?', html: '<mark>So.</mark>', text: '[+ So.]' };
   await tracker.log({ step: 3, figures: [['reward/mean', 6.5]], samples: [sample] });
   const logged = readFileSync(join(directory, 'calls'), 'utf8').trimEnd().split('\n').at(-1) ?? '';
@@ -102,13 +107,25 @@ test('runs sync hands over a step with its answers, and waits until the tracker 
     { 'reward/mean': 6.5, 'citeward/step': 3, 'citeward/samples': table },
     null,
   ]);
+  const progress: unknown = JSON.parse(readFileSync(join(directory, 'progress.json'), 'utf8'));
+  expect(progress).toEqual({ id: 'id', project: 'project', next_step: 4 });
   await tracker.close();
-  const locked = openPython('wandb', { id: 'id', project: 'locked', next_step: 0 }, 'a.run');
+  const locked = openPython(
+    'wandb',
+    { id: 'id', project: 'locked', next_step: 0 },
+    'a.run',
+    join(directory, 'progress.json'),
+  );
   await expect(locked.log({ step: 3, figures: [], samples: [] })).rejects.toThrow(
     new RunError('wandb has not logged the run: python3 ended with 1'),
   );
   // More than a pipe holds, to a process that ends.
-  const large = openPython('wandb', { id: 'id', project: 'locked', next_step: 0 }, 'a.run');
+  const large = openPython(
+    'wandb',
+    { id: 'id', project: 'locked', next_step: 0 },
+    'a.run',
+    join(directory, 'progress.json'),
+  );
   const long = { ...sample, html: 'x'.repeat(2_000_000) };
   await expect(large.log({ step: 3, figures: [], samples: [long] })).rejects.toThrow('wandb has not logged the run');
 });
@@ -128,7 +145,12 @@ test('without Python the error says what to install', async () => {
     message: expect.stringMatching(/^cannot start python3: /u),
     hint: expect.stringContaining('python3 -m pip install wandb'),
   });
-  const tracker = openPython('wandb', { id: 'id', project: 'project', next_step: 0 }, 'a.run');
+  const tracker = openPython(
+    'wandb',
+    { id: 'id', project: 'project', next_step: 0 },
+    'a.run',
+    join(directory, 'progress.json'),
+  );
   // It may fail long before somebody waits for it.
   await setImmediate();
   await setImmediate();
