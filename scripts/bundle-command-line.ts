@@ -3,6 +3,7 @@
  * first row of `score` itself.
  */
 import { isAbsolute, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 /** Code that several commands share. As deep as a command, because commands find files of the package relative to theirs. */
@@ -10,7 +11,7 @@ const SHARED = 'commands/shared';
 
 /**
  * Replaces the folder `cli` of a compiled package by bundled modules, one for each command and for what some share.
- * Packages stay imports; the manifest becomes part of the code.
+ * Packages stay imports, but for zod, which has 95 modules; the manifest becomes part of the code.
  *
  * @param output the folder of the package, with its manifest.
  */
@@ -21,7 +22,8 @@ export async function bundleCommandLine(output: string): Promise<void> {
     logLevel: 'error',
     root: output,
     publicDir: false,
-    resolve: { alias: { [manifest]: resolve(output, 'package.json') } },
+    ssr: { noExternal: ['zod'] },
+    resolve: { alias: { [manifest]: resolve(output, 'package.json'), zod: fileURLToPath(import.meta.resolve('zod')) } },
     build: {
       outDir: resolve(output, 'cli'),
       emptyOutDir: true,
@@ -30,7 +32,7 @@ export async function bundleCommandLine(output: string): Promise<void> {
       ssr: true,
       rolldownOptions: {
         input: { main: resolve(output, 'cli/main.js') },
-        external: (name) => !name.startsWith('.') && !isAbsolute(name) && name !== manifest,
+        external: (name) => !name.startsWith('.') && !isAbsolute(name) && name !== manifest && name !== 'zod',
         output: {
           format: 'es',
           entryFileNames: '[name].js',
