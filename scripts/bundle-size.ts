@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { ensureDashboard } from './build-dashboard.ts';
 
 /** The platform's limit is 3 MB. The SDK of the Model Context Protocol takes 60 KB of the bundle, zod 30 KB. */
-const BUDGET_GZIP_BYTES = 524_500;
+const BUDGET_GZIP_BYTES = 525_000;
 
 const root = resolve(import.meta.dirname, '..');
 const output = resolve(root, 'dist/worker');

@@ -11,13 +11,11 @@ import { STOP_WORDS } from './word-lists.ts';
 
 /** A word whose lower case needs no folding, as most. */
 const PLAIN_WORD = /^[A-Za-z]+$/;
-/** Longest listed word of ASCII letters; the table below has one place for each first and last letter and length. */
-const LONGEST_PLAIN = 16;
-/** Whether a listed word of ASCII letters has this length, first and last letter: most content words are none at a look. */
-const MAY_BE_LISTED = new Uint8Array(LONGEST_PLAIN << 10);
+/** Whether a listed word of ASCII letters has such a length, first and last letter: most content words are none so. */
+const IS_LISTED_LIKE = new Uint8Array(1 << 14);
 
-function placeOf(first: number, last: number, length: number): number {
-  return (length << 10) | ((first & 31) << 5) | (last & 31);
+function likeness(text: string, start: number, end: number): number {
+  return (((end - start) & 15) << 10) | ((text.charCodeAt(start) & 31) << 5) | (text.charCodeAt(end - 1) & 31);
 }
 
 /** Function words of languages that write spaces, by script. A word list of one language never mixes with another's. Without accents. */
@@ -145,8 +143,7 @@ for (const languages of Object.values(SPACED)) {
     const bit = 1 << lists++;
     for (const word of words.split(' ').map(folded)) {
       LISTS_OF_WORD.set(word, (LISTS_OF_WORD.get(word) ?? 0) | bit);
-      if (PLAIN_WORD.test(word))
-        MAY_BE_LISTED[placeOf(word.charCodeAt(0), word.charCodeAt(word.length - 1), word.length)] = 1;
+      IS_LISTED_LIKE[likeness(word, 0, word.length)] = 1;
     }
   }
 }
@@ -167,13 +164,13 @@ export function hasContentWord(text: string): boolean {
   const mayHaveMarks = text.includes('[') || text.includes('\n') || LIST_NUMBER.test(text);
   const plain = mayHaveMarks ? withoutMarks(text) : text;
   for (let at = 0; at < plain.length; ) {
-    if (isPlainContentWord(plain, at)) return true;
     const kind = kindAt(plain, at);
     const end = runEnd(plain, at, kind);
     if (kind === SINGLE) {
       if (!isFunctionRun(plain.slice(at, end))) return true;
       onlyAlsoEnglish = false;
     } else if (kind === LETTER) {
+      if (!mayBeListed(plain, at, end)) return true;
       const word = folded(plain.slice(at, end));
       const found = LISTS_OF_WORD.get(word);
       if (found === undefined) return true;
@@ -188,16 +185,10 @@ export function hasContentWord(text: string): boolean {
   return onlyAlsoEnglish && possible !== -1 && (possible & ENGLISH) === 0;
 }
 
-/** Whether a word of ASCII letters begins at `at` that is in no list by its length and its first and last letter. */
-function isPlainContentWord(text: string, at: number): boolean {
-  const first = text.charCodeAt(at);
-  if (!isAsciiLetter(first)) return false;
-  let end = at + 1;
-  while (isAsciiLetter(text.charCodeAt(end))) end++;
-  const next = text.charCodeAt(end);
-  if (end < text.length && (isApostrophe(next) || kindAt(text, end) === LETTER)) return false;
-  const length = end - at;
-  return length >= LONGEST_PLAIN || MAY_BE_LISTED[placeOf(first, text.charCodeAt(end - 1), length)] === 0;
+/** Whether a word may be in a list. */
+function mayBeListed(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (!isAsciiLetter(text.charCodeAt(i))) return true;
+  return IS_LISTED_LIKE[likeness(text, start, end)] === 1;
 }
 
 /** The lists of the script that some lists are of. */

@@ -2,7 +2,7 @@
 import { ClaimTerms } from './claim-terms.ts';
 import { BESIDE_NEGATION, DENIED, denials, STATED } from './denial.ts';
 import { hashesOf, languageOf } from './languages.ts';
-import { hashTable, lookUp, stemOf } from './token-hash.ts';
+import { hashTable, lookUp, tableOfWords } from './token-hash.ts';
 import { CAPITALISED, NUMBER, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
 
@@ -27,7 +27,7 @@ const FAULTS =
  */
 const OMISSION =
   /^\s*(?:the (?:answer|response) )?(?:(?:omits?|leaves? out|ignores?|overlooks?|neglects?|lacks?|avoids?)\b(?: (?:to )?(?:mention|stat|say|nam|giv|cit|explain|describ|includ|not)\w*)?|(?:fails? to|does not|doesn['’]t|did not|never|must not|should not) (?:\w+ly )?(?:mention|state|say|name|give|cite|explain|describe|include|provide|specify|discuss|acknowledge|list|report|note|address|cover|answer)s?\b)/i;
-const FAULT_STEMS = hashTable(FAULTS.split(' ').map((word) => [stemOf(word), 1] as const));
+const FAULT_STEMS = tableOfWords(FAULTS);
 const INSTRUCTION_STEMS = hashTable(hashesOf(INSTRUCTIONS).map((hash) => [hash, 1] as const));
 
 /** How a negation must occur in the answer: it decides how other terms must, and is not asked for itself. */

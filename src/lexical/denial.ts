@@ -11,7 +11,7 @@ import {
   softensNegation,
   turnsNegation,
 } from './languages.ts';
-import { hashTable, lookUp, stemOf } from './token-hash.ts';
+import { lookUp, stemOf, tableOfWords } from './token-hash.ts';
 import type { TokenList } from './token-list.ts';
 
 /** Bits of what a text does with a token. */
@@ -21,7 +21,7 @@ export const DENIED = 2;
 export const BESIDE_NEGATION = 4;
 
 /** Verbs that deny what follows them, as a negation does. */
-const DENYING = hashTable('deny dispute refute disprove debunk'.split(' ').map((word) => [stemOf(word), 1] as const));
+const DENYING = tableOfWords('deny dispute refute disprove debunk');
 const UNTIL = stemOf('until');
 
 const NOT_TRUE =

@@ -3,6 +3,7 @@
  * it is not the same: €5 million and $5 million, 5 km and 5 miles, -3% and 3%. What one side leaves out is unknown, and
  * differs from nothing.
  */
+import { isAsciiDigit } from '../text/characters.ts';
 import { LETTER, SINGLE, unitClass } from './character-classes.ts';
 import { currencyNamed, isCurrencySign, isSameCurrency } from './currencies.ts';
 import { scaled } from './number-scanner.ts';
@@ -102,8 +103,8 @@ function isGrouped({ text, start, end }: WrittenNumber): boolean {
 function shortYear({ text, start, end, value }: WrittenNumber): number | null {
   if (end - start !== 2 || !Number.isInteger(value)) return null;
   const joint = text.charAt(start - 1);
-  if (joint === 'Q' && isDigit(text.charCodeAt(start - 2))) return 2000 + value;
-  if (!'/–-'.includes(joint) || isDigit(text.charCodeAt(start - 6))) return null;
+  if (joint === 'Q' && isAsciiDigit(text.charCodeAt(start - 2))) return 2000 + value;
+  if (!'/–-'.includes(joint) || isAsciiDigit(text.charCodeAt(start - 6))) return null;
   const year = Number(text.slice(Math.max(0, start - 5), start - 1));
   // 2010-12 may be a month.
   if (joint === '-' && value <= 12) return null;
@@ -112,8 +113,8 @@ function shortYear({ text, start, end, value }: WrittenNumber): number | null {
 
 /** Whether a number is part of a numeric date: 27.05.1937, 1937-05-27, 5/27/1937. */
 export function isInDate({ text, start, end }: WrittenNumber): boolean {
-  const isJoint = (at: number): boolean => '.-/'.includes(text.charAt(at)) && isDigit(text.charCodeAt(at + 1));
-  return isJoint(end) || (isJoint(start - 1) && isDigit(text.charCodeAt(start - 2)));
+  const isJoint = (at: number): boolean => '.-/'.includes(text.charAt(at)) && isAsciiDigit(text.charCodeAt(at + 1));
+  return isJoint(end) || (isJoint(start - 1) && isAsciiDigit(text.charCodeAt(start - 2)));
 }
 
 /** Whether a number is part of a name: COVID-19, GPT-4, 5G. */
@@ -124,12 +125,12 @@ export function isInName({ text, start, end }: WrittenNumber): boolean {
   let from = start - 1;
   while (from > 0 && start - from < MAX_WORD_UNITS && isLetterAt(text, from - 1)) from--;
   const word = text.slice(from, start - 1);
-  return word !== word.toLowerCase() && !isDigit(word.charCodeAt(0)) && !PREFIXES.has(word.toLowerCase());
+  return word !== word.toLowerCase() && !isAsciiDigit(word.charCodeAt(0)) && !PREFIXES.has(word.toLowerCase());
 }
 
 /** Whether a number in digits counts places: 19th. */
 export function isOrdinal({ text, start, end }: WrittenNumber): boolean {
-  return isDigit(text.charCodeAt(start)) && 'tdh'.includes(text.charAt(end - 1));
+  return isAsciiDigit(text.charCodeAt(start)) && 'tdh'.includes(text.charAt(end - 1));
 }
 
 /** The hour that a number is of a time of day: 5 pm, 5:30 p.m., 17:00, 17 Uhr; `null` = of none. */
@@ -166,7 +167,7 @@ const AFTER_HOUR =
 
 /** Whether a number is the minutes of a full hour: 17:00. */
 export function isFullHour({ text, start, end }: Omit<WrittenNumber, 'value'>): boolean {
-  return end - start === 2 && text.startsWith(':00', start - 1) && isDigit(text.charCodeAt(start - 2));
+  return end - start === 2 && text.startsWith(':00', start - 1) && isAsciiDigit(text.charCodeAt(start - 2));
 }
 
 /** Whether a number says how often or how many times as much: 3 times, 3x, 3-fold. */
@@ -248,7 +249,7 @@ function isNegative({ text, start }: WrittenNumber): boolean {
   }
   const before = text.charAt(at - 1);
   if (before === '' || '(=:,;"\'~≈<>['.includes(before)) return true;
-  return isSpaceUnit(before) && !(at >= 2 && isDigit(text.charCodeAt(at - 2)));
+  return isSpaceUnit(before) && !(at >= 2 && isAsciiDigit(text.charCodeAt(at - 2)));
 }
 
 /** Whether a word near the number says that it is negative or falls. */
@@ -316,15 +317,13 @@ function wordAfter(text: string, end: number): readonly [word: string, after: nu
 function isWordUnit(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   if (unitClass(unit) === LETTER) return true;
-  return unit < 128 ? unit === 0x25 || unit === 0x2f || unit === 0x24 : '‰°²³€£¥₹₽₩₺₪₴₦₫₱฿₿'.includes(text.charAt(at));
+  return unit !== SPACE && '%‰°²³/$€£¥₹₽₩₺₪₴₦₫₱฿₿'.includes(text.charAt(at));
 }
+
+const SPACE = 0x20;
 
 function isLetterAt(text: string, at: number): boolean {
   return at < text.length && unitClass(text.charCodeAt(at)) === LETTER;
-}
-
-function isDigit(unit: number): boolean {
-  return unit >= 48 && unit <= 57;
 }
 
 function isSpaceUnit(character: string): boolean {

@@ -78,17 +78,16 @@ function tokensOf({ text, title }: SourceText): SourceTokens {
   return tokens;
 }
 
-/** Code units of a sample: some spread over the text, and its last ones. */
-const SPREAD_UNITS = 48;
-const LAST_UNITS = 16;
+/** Code units of a sample: all at both ends of a text, where pages of one form differ, and as many between them. */
+const SAMPLED_UNITS = 32;
 
 /** A hash of the length of a text and of some of its units. */
 function sampleOf(text: string): number {
   const { length } = text;
-  const step = Math.floor(length / SPREAD_UNITS) + 1;
+  const step = Math.floor(length / SAMPLED_UNITS) + 1;
   let sample = length;
-  for (let i = 0; i < length; i += step) sample = addUnit(sample, text.charCodeAt(i));
-  for (let i = Math.max(0, length - LAST_UNITS); i < length; i++) sample = addUnit(sample, text.charCodeAt(i));
+  for (let i = 0; i < length; i += i < SAMPLED_UNITS || i >= length - SAMPLED_UNITS ? 1 : step)
+    sample = addUnit(sample, text.charCodeAt(i));
   return sample;
 }
 
@@ -100,18 +99,13 @@ function copyOf(text: string): string {
   return ` ${text}`.slice(1);
 }
 
-/** Reused by every call, unless a text has made it longer than this. */
-let reading = new TokenList(1 << 12, false);
-const MAX_KEPT_TOKENS = 1 << 16;
-
 function tokenised(text: string, title: string | undefined): SourceTokens {
-  if (reading.hashes.length > MAX_KEPT_TOKENS) reading = new TokenList(1 << 12, false);
-  reading.clear();
-  appendTokens(reading, text, 0, text.length);
-  const { count: endToken, sentenceCount: endSentence } = reading;
-  if (title !== undefined) appendTokens(reading, title, 0, title.length);
-  const language = languageOf(reading, 0, endToken, text);
-  const { count: endTitleToken, numberCount: endNumber } = reading;
-  const tokens = reading.packed();
+  // English has about six units per token.
+  const tokens = new TokenList(Math.min(Math.floor(text.length / 5), 1 << 16) + 16, false);
+  appendTokens(tokens, text, 0, text.length);
+  const { count: endToken, sentenceCount: endSentence } = tokens;
+  if (title !== undefined) appendTokens(tokens, title, 0, title.length);
+  const language = languageOf(tokens, 0, endToken, text);
+  const { count: endTitleToken, numberCount: endNumber } = tokens;
   return { text, title, tokens, endToken, endSentence, endTitleToken, endNumber, language };
 }

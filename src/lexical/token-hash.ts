@@ -137,6 +137,12 @@ export function hashTable(entries: readonly (readonly [hash: number, value: numb
   return table;
 }
 
+/** Builds a table of words that all have the value 1, by stem or by another hash. */
+export function tableOfWords(words: string | readonly string[], hash = stemOf): HashTable {
+  const list = typeof words === 'string' ? words.split(' ') : words;
+  return hashTable(list.map((word) => [hash(word), 1]));
+}
+
 /** Mixes the high bits into the low ones, which in a polynomial hash depend on the last letters only. */
 export function hashSlot(hash: number): number {
   return hash ^ (hash >>> 15);

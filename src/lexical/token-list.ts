@@ -1,3 +1,4 @@
+import { isAsciiDigit } from '../text/characters.ts';
 import { scaled } from './number-scanner.ts';
 import { hashNumber, stemOf } from './token-hash.ts';
 import { numberWordValue } from './word-lists.ts';
@@ -55,43 +56,25 @@ export class TokenList {
   /** Whether tokens have kinds. Claims need them; sources do not. */
   readonly marksKinds: boolean;
 
-  /** @param tokens expected tokens, of which each eighth begins a sentence and each sixteenth is a number. */
-  constructor(tokens: number, marksKinds = true, sentences = (tokens >> 3) + 8, numbers = (tokens >> 4) + 8) {
+  constructor(tokens: number, marksKinds = true) {
     this.marksKinds = marksKinds;
-    // One buffer for all arrays, those of wide elements first: V8 needs 0.7 µs for each buffer, however small.
-    const places = 8 * numbers;
-    const hashes = 2 * places;
-    const starts = hashes + 4 * tokens;
-    const ends = starts + 4 * tokens;
-    const sentenceTokens = ends + 4 * tokens;
-    const numberTokens = sentenceTokens + 4 * sentences;
-    const kinds = numberTokens + 4 * numbers;
-    const buffer = new ArrayBuffer(kinds + (marksKinds ? tokens : 0));
+    const sentences = (tokens >> 3) + 8;
+    const numbers = (tokens >> 4) + 8;
+    // One buffer for all arrays: V8 needs 0.7 µs for each, however small.
+    const buffer = new ArrayBuffer(16 * numbers + 4 * (3 * tokens + sentences + numbers) + (marksKinds ? tokens : 0));
+    let at = 16 * numbers;
+    const integers = (count: number): Int32Array => {
+      at += 4 * count;
+      return new Int32Array(buffer, at - 4 * count, count);
+    };
     this.numberValues = new Float64Array(buffer, 0, numbers);
-    this.numberPlaces = new Float64Array(buffer, places, numbers);
-    this.hashes = new Int32Array(buffer, hashes, tokens);
-    this.starts = new Int32Array(buffer, starts, tokens);
-    this.ends = new Int32Array(buffer, ends, tokens);
-    this.sentenceTokens = new Int32Array(buffer, sentenceTokens, sentences);
-    this.numberTokens = new Int32Array(buffer, numberTokens, numbers);
-    this.kinds = marksKinds ? new Uint8Array(buffer, kinds, tokens) : NO_KINDS;
-  }
-
-  /** A copy that has room for nothing else. It has no kinds. */
-  packed(): TokenList {
-    const { count, sentenceCount, numberCount } = this;
-    const copy = new TokenList(count + LOOKED_AHEAD, false, sentenceCount, numberCount);
-    copyUnits(this.hashes, copy.hashes, count);
-    copyUnits(this.starts, copy.starts, count);
-    copyUnits(this.ends, copy.ends, count);
-    copyUnits(this.sentenceTokens, copy.sentenceTokens, sentenceCount);
-    copyUnits(this.numberTokens, copy.numberTokens, numberCount);
-    copyUnits(this.numberValues, copy.numberValues, numberCount);
-    copyUnits(this.numberPlaces, copy.numberPlaces, numberCount);
-    copy.count = count;
-    copy.sentenceCount = sentenceCount;
-    copy.numberCount = numberCount;
-    return copy;
+    this.numberPlaces = new Float64Array(buffer, 8 * numbers, numbers);
+    this.hashes = integers(tokens);
+    this.starts = integers(tokens);
+    this.ends = integers(tokens);
+    this.sentenceTokens = integers(sentences);
+    this.numberTokens = integers(numbers);
+    this.kinds = new Uint8Array(buffer, at);
   }
 
   clear(): void {
@@ -157,7 +140,7 @@ export class TokenList {
     if (!(base >= 0)) return false;
     const place = isNumber ? (this.numberPlaces[this.numberCount - 1] ?? 1) : 1;
     // Of two thousand three, only the three are hundreds.
-    const isWords = !isDigit(text, this.starts[last] ?? 0);
+    const isWords = !isAsciiDigit(text.charCodeAt(this.starts[last] ?? 0));
     const low = (isWords && base % (factor === 100 ? 1000 : factor * 1000)) || base;
     this.replaceLast(1, base - low + scaled(low, factor), place * factor, end);
     return true;
@@ -182,7 +165,8 @@ export class TokenList {
     const isAfterAnd = between === AND;
     if (isAfterAnd && (--last < this.first || (this.starts[last + 1] ?? 0) - (this.ends[last] ?? 0) > 1)) return false;
     const number = this.numberOf(last);
-    if (number < 0 || number !== this.numberCount - 1 || isDigit(text, this.starts[last] ?? 0)) return false;
+    if (number < 0 || number !== this.numberCount - 1 || isAsciiDigit(text.charCodeAt(this.starts[last] ?? 0)))
+      return false;
     const before = this.numberValues[number] ?? Number.NaN;
     if (before >= MILLION && AGO.test(text.slice(end, end + AGO_UNITS))) return false;
     const place = this.numberPlaces[number] ?? 1;
@@ -249,17 +233,6 @@ export class TokenList {
     this.ends = grown(this.ends, new Int32Array(size));
     if (this.marksKinds) this.kinds = grown(this.kinds, new Uint8Array(size));
   }
-}
-
-const NO_KINDS = new Uint8Array(0);
-
-function copyUnits<T extends Int32Array | Float64Array>(from: T, to: T, count: number): void {
-  to.set(from.subarray(0, count));
-}
-
-function isDigit(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 48 && unit <= 57;
 }
 
 function grown<T extends Int32Array | Uint8Array | Float64Array>(from: T, to: T): T {

@@ -4,6 +4,7 @@
  * `WordReader` handles the common case, runs of ASCII words, byte by byte. It stops at everything else (numbers,
  * non-ASCII, apostrophes, marks that end sentences), which `appendTokens` then reads from the text itself.
  */
+import { isAsciiDigit } from '../text/characters.ts';
 import { isStrongStop } from '../text/sentences.ts';
 import { ASCII_FOLD, LETTER, SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
 import { NumberScanner } from './number-scanner.ts';
@@ -329,12 +330,7 @@ function quarterAt(text: string, at: number, end: number, to: number): number {
   const digit = text.charCodeAt(at);
   if (end !== at + 1 || digit < FIRST_QUARTER || digit > LAST_QUARTER || end >= to || text.charAt(end) !== 'Q')
     return 0;
-  return end + 1 < to && unitClass(text.charCodeAt(end + 1)) === LETTER && !isDigit(text, end + 1)
+  return end + 1 < to && unitClass(text.charCodeAt(end + 1)) === LETTER && !isAsciiDigit(text.charCodeAt(end + 1))
     ? 0
     : addUnit(addUnit(HASH_SEED, 0x71), digit);
-}
-
-function isDigit(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 48 && unit <= 57;
 }

@@ -3,7 +3,7 @@
  * hashes of stemmed words (`stem`) unless a comment says otherwise.
  */
 import { ASCII_FOLD, isApostrophe } from './character-classes.ts';
-import { addUnit, HASH_SEED, hashTable, hashWord, lookUp, stemOf } from './token-hash.ts';
+import { addUnit, HASH_SEED, hashTable, hashWord, lookUp, stemOf, tableOfWords } from './token-hash.ts';
 
 /** Function words. They carry no content, so coverage and token counts leave them out. */
 export const STOP_WORDS =
@@ -17,7 +17,7 @@ export const STOP_WORDS =
   "weren't can't won't cannot";
 
 /** Keyed by the hash of the unstemmed word. */
-const STOP_WORD_HASHES = hashTable(STOP_WORDS.split(' ').map((word) => [hashWord(word), 1] as const));
+const STOP_WORD_HASHES = tableOfWords(STOP_WORDS, hashWord);
 
 /** Length of the longest function word in UTF-16 code units, apostrophes included. */
 export const LONGEST_STOP_WORD = 9;
@@ -27,7 +27,7 @@ export function isStopWord(hash: number): boolean {
   return lookUp(STOP_WORD_HASHES, hash) !== 0;
 }
 
-const STOP_STEMS = hashTable(STOP_WORDS.split(' ').map((word) => [stemOf(word), 1] as const));
+const STOP_STEMS = tableOfWords(STOP_WORDS);
 
 /** Returns whether a stem hash is that of a function word. */
 export function isStopStem(stem: number): boolean {
@@ -87,9 +87,7 @@ export function magnitude(hash: number): number {
   }
 }
 
-const JOINED_PREFIXES = hashTable(
-  'non co re pre anti multi semi'.split(' ').map((prefix) => [hashWord(prefix), 1] as const),
-);
+const JOINED_PREFIXES = tableOfWords('non co re pre anti multi semi', hashWord);
 
 /** Returns whether a word is a prefix that is written with and without a hyphen: co-founder, cofounder. */
 export function isJoinedPrefix(hash: number): boolean {
@@ -125,7 +123,7 @@ const NEGATIONS =
   "shouldn't hasn't haven't hadn't ain't mustn't needn't";
 
 // Hashes skip apostrophes, and words with an apostrophe are not stemmed, so "don't" has the stem hash of "dont".
-const NEGATION_STEMS = hashTable(NEGATIONS.split(' ').map((word) => [stemOf(word), 1] as const));
+const NEGATION_STEMS = tableOfWords(NEGATIONS);
 
 /** Returns whether the word negates: not, never, hardly, lacks. */
 export function isNegation(stem: number): boolean {
@@ -133,7 +131,7 @@ export function isNegation(stem: number): boolean {
 }
 
 const PERSONAL = "i i'm i've i'd i'll me my mine myself";
-const PERSONAL_STEMS = hashTable(PERSONAL.split(' ').map((word) => [stemOf(word), 1] as const));
+const PERSONAL_STEMS = tableOfWords(PERSONAL);
 
 /**
  * Returns whether the word refers to the writer: I, me, mine. No source can support what writers say about themselves.
@@ -157,7 +155,7 @@ const REVERSING =
   'uncomfortable unimportant unnecessary unsafe unstable unclear unfair unfavorable unqualified untrained ' +
   'unreliable unsure wrong wrongly false falsely misinform mislead misunderstand misrepresent dishonest negative ' +
   'negatively boring rude hostile angry upset outdated obsolete overestimate underestimate opposite contrary';
-const REVERSING_STEMS = hashTable(REVERSING.split(' ').map((word) => [stemOf(word), 1] as const));
+const REVERSING_STEMS = tableOfWords(REVERSING);
 
 /** Returns whether the word reverses or limits a statement. */
 export function isReversing(stem: number): boolean {
@@ -241,12 +239,11 @@ function formsOf(word: string): string[] {
 // Negations are listed with all their forms: "notes" is none of "not".
 const NEGATION_FORMS = NEGATIONS.split(' ');
 const INFLECTED = [REVERSING, PAIRS].flatMap((words) => words.split(/[ ,]/));
-const LISTED_STEMS = hashTable([...NEGATION_FORMS, ...INFLECTED].map((word) => [stemOf(word), 1] as const));
+const LISTED_STEMS = tableOfWords([...NEGATION_FORMS, ...INFLECTED]);
 /** Keyed by the hash of the unstemmed word. */
-const LISTED_FORMS = hashTable(
-  [...NEGATION_FORMS, ...INFLECTED.flatMap(formsOf), ...REVERSING.split(' ').map(adverbOf)].map(
-    (form) => [hashWord(form), 1] as const,
-  ),
+const LISTED_FORMS = tableOfWords(
+  [...NEGATION_FORMS, ...INFLECTED.flatMap(formsOf), ...REVERSING.split(' ').map(adverbOf)],
+  hashWord,
 );
 
 /** Returns whether a word has the stem of a negation, a reversing word or an opposite. */
