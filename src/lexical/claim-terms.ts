@@ -23,7 +23,7 @@ import {
   shareOf,
 } from './quantities.ts';
 import type { SourceTokens } from './source-index.ts';
-import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash, stemOf } from './token-hash.ts';
+import { hashNumber, hashSlot, stemOf } from './token-hash.ts';
 import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
 import { stemsOfUnit, type Unit } from './units.ts';
@@ -35,6 +35,7 @@ import {
   numberWordValue,
   onlyLooksListed,
   oppositesOf,
+  unprefixed,
 } from './word-lists.ts';
 
 const MAY = stemOf('may');
@@ -43,8 +44,6 @@ const PM = stemOf('pm');
 const UHR = stemOf('uhr');
 /** Least slots of the hash table: most tokens of a source meet a free slot of a table that is nearly empty. */
 const LEAST_SLOTS = 1024;
-const NEGATING_PREFIXES: readonly string[] = ['un', 'in', 'im', 'ir', 'dis', 'non'];
-const SHORTEST_PREFIXED_WORD = 6;
 
 /**
  * The terms of a claim: its distinct content tokens, in a hash table by stem hash. Other spellings of a term ("12",
@@ -381,26 +380,4 @@ export function withoutMarks(claim: string): string {
   const blank = (mark: string): string => ' '.repeat(mark.length);
   const unmarked = claim.includes('[') ? claim.replace(CITATION_MARK, blank) : claim;
   return MAY_BE_LISTED.test(unmarked) ? unmarked.replace(LIST_NUMBER, blank) : unmarked;
-}
-
-/** Returns the stem hash of "efficient" for "inefficient", or 0 if the word has no negating prefix. */
-function unprefixed(text: string, start: number, end: number): number {
-  if (end - start < SHORTEST_PREFIXED_WORD) return 0;
-  const first = text.charCodeAt(start) | 0x20;
-  if (first !== 0x75 && first !== 0x69 && first !== 0x64 && first !== 0x6e) return 0;
-  for (const prefix of NEGATING_PREFIXES) {
-    let k = 0;
-    while (k < prefix.length && (text.charCodeAt(start + k) | 0x20) === prefix.charCodeAt(k)) k++;
-    if (k < prefix.length) continue;
-    // The bare word of "non-invasive" begins after the hyphen.
-    const bare = start + k + (text.charCodeAt(start + k) === 0x2d ? 1 : 0);
-    let h = HASH_SEED;
-    for (let i = bare; i < end; i++) {
-      const c = text.charCodeAt(i) | 0x20;
-      if (c < 97 || c > 122) return 0;
-      h = addUnit(h, c);
-    }
-    return stemHash(text, bare, end, h);
-  }
-  return 0;
 }

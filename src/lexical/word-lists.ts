@@ -3,7 +3,7 @@
  * hashes of stemmed words (`stem`) unless a comment says otherwise.
  */
 import { ASCII_FOLD, isApostrophe } from './character-classes.ts';
-import { addUnit, HASH_SEED, hashTable, hashWord, lookUp, stemOf, tableOfWords } from './token-hash.ts';
+import { addUnit, HASH_SEED, hashTable, hashWord, lookUp, stemHash, stemOf, tableOfWords } from './token-hash.ts';
 
 /** Function words. They carry no content, so coverage and token counts leave them out. */
 export const STOP_WORDS =
@@ -215,6 +215,31 @@ const NO_OPPOSITES: readonly number[] = [];
 export function oppositesOf(stem: number): readonly number[] {
   const group = lookUp(GROUP_BY_STEM, stem);
   return group === 0 ? NO_OPPOSITES : (OPPOSITES[group - 1] ?? NO_OPPOSITES);
+}
+
+const NEGATING_PREFIXES: readonly string[] = ['un', 'in', 'im', 'ir', 'dis', 'non'];
+const SHORTEST_PREFIXED_WORD = 6;
+
+/** Returns the stem hash of "efficient" for "inefficient", or 0 if the word has no negating prefix. */
+export function unprefixed(text: string, start: number, end: number): number {
+  if (end - start < SHORTEST_PREFIXED_WORD) return 0;
+  const first = text.charCodeAt(start) | 0x20;
+  if (first !== 0x75 && first !== 0x69 && first !== 0x64 && first !== 0x6e) return 0;
+  for (const prefix of NEGATING_PREFIXES) {
+    let k = 0;
+    while (k < prefix.length && (text.charCodeAt(start + k) | 0x20) === prefix.charCodeAt(k)) k++;
+    if (k < prefix.length) continue;
+    // The bare word of "non-invasive" begins after the hyphen.
+    const bare = start + k + (text.charCodeAt(start + k) === 0x2d ? 1 : 0);
+    let h = HASH_SEED;
+    for (let i = bare; i < end; i++) {
+      const c = text.charCodeAt(i) | 0x20;
+      if (c < 97 || c > 122) return 0;
+      h = addUnit(h, c);
+    }
+    return stemHash(text, bare, end, h);
+  }
+  return 0;
 }
 
 /** Inflected spellings whose meaning is another than that of their word. */
