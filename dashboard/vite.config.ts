@@ -22,5 +22,7 @@ export default defineConfig({
     rolldownOptions: { treeshake: { moduleSideEffects: (id) => !id.startsWith(PURE) } },
     // The Content Security Policy allows no data: URLs for scripts and connections.
     assetsInlineLimit: 0,
+    // Served as /licenses.txt: the licences of the packages in the bundle ask that copies carry them.
+    license: { fileName: 'licenses.txt' },
   },
 });

@@ -21,6 +21,14 @@ type Manifest = Readonly<Record<string, unknown>> & {
   readonly devDependencies: Readonly<Record<string, string>>;
 };
 
+/** A package in package-lock.json. */
+type Locked = {
+  readonly version: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+};
+
 /** The folder of the Worker's files in the package. */
 const WORKER = 'worker';
 
@@ -61,6 +69,7 @@ export async function buildLibrary(output: string): Promise<void> {
   await bundleCommandLine(output);
   for (const folder of ONLY_OF_COMMANDS) rmSync(resolve(output, folder), { recursive: true });
   for (const file of ['README.md', 'LICENSE', 'bin/citeward.mjs']) cpSync(resolve(root, file), resolve(output, file));
+  writeFileSync(resolve(output, 'THIRD-PARTY-LICENSES.txt'), licensesOfDependencies());
   // The fake AI is for `npm run dev`.
   const isPublished = (file: string): boolean => !file.endsWith(SERVE_FILES.fakeAi);
   cpSync(await ensureServeFiles(), resolve(output, WORKER), { recursive: true, filter: isPublished });
@@ -76,6 +85,25 @@ function compiled(file: string): string | { readonly types: string; readonly def
   if (!file.endsWith('.ts')) return file;
   const stem = file.slice(0, -'.ts'.length);
   return { types: `${stem}.d.ts`, default: `${stem}.js` };
+}
+
+/**
+ * The licences of all packages that the Worker and the command line may have in their bundles, which ask that copies
+ * carry them. Those of the dashboard are in its licenses.txt.
+ */
+function licensesOfDependencies(): string {
+  const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
+    readFileSync(resolve(root, 'package-lock.json'), 'utf8'),
+  );
+  return Object.entries(lock.packages)
+    .filter(([folder, { dev, optional }]) => folder !== '' && dev !== true && optional !== true)
+    .map(([folder, { version, license }]) => {
+      const file = readdirSync(resolve(root, folder)).find((name) => /^licen[cs]e(?:\.|$)/iu.test(name));
+      if (file === undefined) throw new Error(`${folder} has no file of its licence`);
+      const title = `${folder.slice('node_modules/'.length)} ${version} (${license})`;
+      return `${title}\n${'='.repeat(title.length)}\n\n${readFileSync(resolve(root, folder, file), 'utf8').trim()}\n`;
+    })
+    .join('\n\n');
 }
 
 /** Statements at the start of a line, and `import()` expressions: matches no text in a string or a comment of ours. */

@@ -116,6 +116,17 @@ describe('the installed package', () => {
     for (const position of examples.keys()) run(process.execPath, `example-${position}.mts`);
   });
 
+  test('carries the licence of each package that is part of its code', () => {
+    const installed = join(project, 'node_modules/citeward');
+    const read = (file: string): string => readFileSync(join(installed, file), 'utf8');
+    const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
+    const licences = read('THIRD-PARTY-LICENSES.txt');
+    for (const name of ['@modelcontextprotocol/server', '@noble/hashes', 'fzstd', 'hono', 'zod'])
+      expect(licences).toMatch(new RegExp(`^${name} \\d\\S* \\(.+\\)\n=+\n`, 'mu'));
+    const ofDashboard = files.find((file) => file.endsWith('licenses.txt')) ?? '';
+    for (const name of ['preact', 'uplot', 'zod']) expect(read(ofDashboard)).toContain(`## ${name} - `);
+  });
+
   test('has the client', () => {
     const printed = runModule(`
       import { createClient } from 'citeward/client';
