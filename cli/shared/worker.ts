@@ -8,7 +8,7 @@ import { RunningJudges } from './running-judges.ts';
 export const WAIT_FLAG: FlagDescription = {
   name: 'wait',
   kind: 'switch',
-  help: 'Wait until a Worker answers at --url, and end only by Ctrl-C if none does.',
+  help: 'If no Worker answers at --url, wait until one does.',
 };
 
 /** Flags of a command that always needs a Worker. */

@@ -15,7 +15,7 @@ export function reportPage(report: RunReport): string {
   const { run, steps, alerts, answers, ledger, version } = report;
   const title = `Run ${run.id}`;
   const facts = reportFacts(report).map(([name, text]) => `<dt>${escaped(name)}</dt><dd>${escaped(text)}</dd>`);
-  const alertText = [...alertLines(alerts), ...checkLines(alerts.judge_checks)].join('\n');
+  const alertText = [...alertLines(alerts), ...checkLines(alerts.judge_checks)].map(alertParagraph).join('\n');
   const recipes = run.recipes.map(
     ({ digest, name, recipe }) =>
       `<details><summary>${escaped(name ?? 'inline recipe')} <code>${escaped(digest)}</code></summary>` +
@@ -38,7 +38,7 @@ export function reportPage(report: RunReport): string {
 <h2>By step</h2>
 ${stepCharts(steps)}
 <h2>Alerts</h2>
-<pre>${escaped(alertText === '' ? 'none' : alertText)}</pre>
+<div class="alerts">${alertText === '' ? '<p>none</p>' : alertText}</div>
 <h2>Answers of the last step</h2>
 ${answers.length === 0 ? '<p>No rollout of the last step has a reward.</p>' : answers.map(answerSection).join('\n')}
 <h2>Reproducibility</h2>
@@ -63,11 +63,18 @@ dl { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 4
 dd { margin: 0; overflow-wrap: anywhere }
 pre, .text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext }
 article { border-top: 1px solid; padding: 8px 0 } summary { overflow-wrap: anywhere }
-svg { max-width: 100%; height: auto }
+svg { max-width: 100%; height: auto } @media (max-width: 600px) { svg text { font-size: 17px } }
+.alerts p { margin: 0 } .alerts .active { font-weight: 600; margin-top: 12px }
 mark { color: inherit; background: none; border-bottom: 3px solid #868f9e }
 .full { border-bottom-color: #2a9d5c } .partial { border-bottom: 3px dashed #c98a1b }
 .none { border-bottom: 3px dotted #d2453a }
 @media print { details { display: none } article { break-inside: avoid } }`;
+
+/** A line of the alerts: an active one, or what is said of it, which is indented. */
+function alertParagraph(line: string): string {
+  const text = escaped(line.trim());
+  return line.startsWith('!') ? `<p class="active">${text}</p>` : `<p>${text}</p>`;
+}
 
 /** Component charts beyond these would bury the others. */
 const MOST_COMPONENTS = 8;
