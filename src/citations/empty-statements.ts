@@ -2,7 +2,7 @@
  * Finds claims that no source can support: a question or a list of words, which states nothing, and the remark that the
  * sources do not answer.
  */
-import { hasContentWord } from '../lexical/index.ts';
+import { createAskedWords, hasContentWord } from '../lexical/index.ts';
 import { splitSentences } from '../text/sentences.ts';
 
 /** A list of this many single words is no sentence. Lists within sentences have longer items at their ends. */
@@ -24,6 +24,9 @@ const ABSTENTION = new RegExp(
   ].join('|'),
   'iu',
 );
+
+/** Anywhere in a text. Most texts have none, and need not be split into sentences. */
+const ANY_ABSTENTION = new RegExp(ABSTENTION.source.replaceAll(/\^|\\b/gu, ''), ABSTENTION.flags);
 
 /** Returns whether the text of a claim states nothing. Linear; reads most claims only at their ends. */
 export function statesNothing(claim: string): boolean {
@@ -63,10 +66,10 @@ export function onlyAbstains(text: string, isAsked: (text: string) => boolean): 
 /**
  * Returns whether a sentence of a text says that the sources do not answer the question, and a cited claim says something
  * else. A part of the question that they do not answer looks the same. Linear.
- *
- * @param isAsked whether all content words of a text are in the question.
  */
-export function hedges(text: string, claims: readonly string[], isAsked: (text: string) => boolean): boolean {
+export function hedges(text: string, claims: readonly string[], question: string): boolean {
+  if (!ANY_ABSTENTION.test(text)) return false;
+  const isAsked = createAskedWords(question);
   return (
     sentencesOf(text).some((sentence) => onlyAbstains(sentence, isAsked)) &&
     claims.flatMap(sentencesOf).some((sentence) => hasContentWord(sentence) && !abstains(sentence))

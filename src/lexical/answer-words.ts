@@ -3,6 +3,7 @@
  * answer is copied, and whether another sentence of the sources is closer to the question. Takes linear time.
  */
 import { isLetterOrDigit } from '../text/characters.ts';
+import { indexSources, type SourceTokens } from './source-index.ts';
 import { HASH_FACTOR } from './token-hash.ts';
 import { STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
@@ -134,11 +135,12 @@ function readIntoScratch(text: string, units: number): number {
 
 /** The words of all sources of a rollout. */
 class SourceWords {
-  readonly #lists: readonly TokenList[];
+  readonly #sources: readonly SourceTokens[];
   readonly #most = new Map<string, number>();
 
   constructor(sources: AnswerText['sources']) {
-    this.#lists = sources.map(({ text }) => tokensOf(text, false));
+    const index = indexSources(sources);
+    this.#sources = sources.flatMap((_, at) => index.source(at) ?? []);
   }
 
   /** Words of the answer in spans that a source contains. */
@@ -147,15 +149,15 @@ class SourceWords {
     const open = new Map<number, number[]>();
     /** Spans by the last bits of their hashes: most of a source are none of the answer, which this says sooner. */
     const known = new Uint8Array(KNOWN_BITS + 1);
-    eachSpan(answer, (hash, start) => {
+    eachSpan(answer, answer.count, (hash, start) => {
       known[hash & KNOWN_BITS] = 1;
       const places = open.get(hash);
       if (places === undefined) open.set(hash, [start]);
       else places.push(start);
     });
     const copied = new Uint8Array(answer.count);
-    for (const list of this.#lists) {
-      eachSpan(list, (hash) => {
+    for (const { tokens, endToken } of this.#sources) {
+      eachSpan(tokens, endToken, (hash) => {
         if (known[hash & KNOWN_BITS] === 0) return;
         for (const start of open.get(hash) ?? []) copied.fill(1, start, start + COPIED_WORDS);
         open.delete(hash);
@@ -169,13 +171,13 @@ class SourceWords {
     const known = this.#most.get(question);
     if (known !== undefined) return known;
     let most = 0;
-    for (const list of this.#lists) {
-      for (let sentence = 0; sentence < list.sentenceCount; sentence++) {
-        const from = list.sentenceTokens[sentence] ?? 0;
-        const to = sentence + 1 < list.sentenceCount ? (list.sentenceTokens[sentence + 1] ?? 0) : list.count;
+    for (const { tokens, endToken, endSentence } of this.#sources) {
+      for (let sentence = 0; sentence < endSentence; sentence++) {
+        const from = tokens.sentenceTokens[sentence] ?? 0;
+        const to = sentence + 1 < endSentence ? (tokens.sentenceTokens[sentence + 1] ?? 0) : endToken;
         const shared = new Set<number>();
         for (let n = from; n < to; n++) {
-          const hash = list.hashes[n] ?? 0;
+          const hash = tokens.hashes[n] ?? 0;
           if (asked.has(hash)) shared.add(hash);
         }
         most = Math.max(most, shared.size);
@@ -186,8 +188,8 @@ class SourceWords {
   }
 }
 
-function tokensOf(text: string, marksKinds = true): TokenList {
-  const list = new TokenList((text.length >> 2) + 8, marksKinds);
+function tokensOf(text: string): TokenList {
+  const list = new TokenList((text.length >> 2) + 8);
   appendTokens(list, text, 0, text.length);
   return list;
 }
@@ -209,8 +211,8 @@ function contentOf(list: TokenList): Set<number> {
 /** `HASH_FACTOR` to the power of the words of a span, for the word that leaves the rolling hash. */
 const LEAVING = Array.from({ length: COPIED_WORDS }).reduce<number>((power) => Math.imul(power, HASH_FACTOR), 1);
 
-/** Calls back for each span of `COPIED_WORDS` words with its hash and its first word. */
-function eachSpan({ hashes, count }: TokenList, found: (hash: number, start: number) => void): void {
+/** Calls back for each span of `COPIED_WORDS` words among the first `count` with its hash and its first word. */
+function eachSpan({ hashes }: TokenList, count: number, found: (hash: number, start: number) => void): void {
   let hash = 0;
   for (let n = 0; n < count; n++) {
     hash = (Math.imul(hash, HASH_FACTOR) + (hashes[n] ?? 0)) | 0;

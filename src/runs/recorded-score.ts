@@ -5,7 +5,7 @@ import type { Facts } from '../families/composers.ts';
 import { familyOf } from '../families/registry.ts';
 import { panelAgreement } from '../family/panel-agreement.ts';
 import { pinJudgments } from '../judgments/pin.ts';
-import { type AnswerText, type AnswerWords, createAskedWords } from '../lexical/index.ts';
+import type { AnswerText, AnswerWords } from '../lexical/index.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
 import { type AnswerCounts, type AnswerStructure, codesOf, type RolloutCounts } from './rollout-counts.ts';
 import type { LedgerRow } from './row.ts';
@@ -133,7 +133,7 @@ function structureOf(
       ids: claims.reduce((sum, ids) => sum + ids.length, 0),
       repeated,
       place: most === undefined || most[1] === next?.[1] ? null : most[0],
-      hedges: hedges(plain, claimTexts, createAskedWords(question)),
+      hedges: hedges(plain, claimTexts, question),
     },
   };
 }
