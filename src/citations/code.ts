@@ -276,8 +276,11 @@ function plainEnd(text: string, at: number): number {
   return end;
 }
 
+const SPECIAL = new Uint8Array(128);
+for (const code of [BACKTICK, BACKSLASH, LINE_FEED, LESS_THAN, DOLLAR]) SPECIAL[code] = 1;
+
 function isSpecial(code: number): boolean {
-  return code === BACKTICK || code === BACKSLASH || code === LINE_FEED || code === LESS_THAN || code === DOLLAR;
+  return code < 128 && SPECIAL[code] === 1;
 }
 
 /** Spaces in place of all but line breaks. */
