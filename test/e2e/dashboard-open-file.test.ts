@@ -149,7 +149,11 @@ describe('a file', () => {
         { name: 'scores.jsonl', text: JSON.stringify(output) },
         { name: 'in.jsonl', text: JSON.stringify(input) },
       ]);
-      await page.getByRole('region', { name: 'Lowest rewards' }).locator('.reading').waitFor();
+      const lowest = page.getByRole('region', { name: 'Lowest rewards' });
+      await lowest.locator('.reading').waitFor();
+      const cells = lowest.getByRole('row').nth(1).locator('th, td');
+      const tops = await cells.evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().top));
+      expect(new Set(tops).size, 'a result has its cells side by side').toBe(1);
       await shoot(page, 'open-file-results-dark');
       expect(await audit(page)).toEqual([]);
       await choose(page, [{ name: 'scores.jsonl', text: JSON.stringify(output) }]);

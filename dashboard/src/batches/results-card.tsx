@@ -92,7 +92,7 @@ function Worst({ input, worst }: { input: ResultFile | null; worst: readonly Sco
         </span>
       </header>
       <div class="scroll-x">
-        <table class="list rollouts">
+        <table class="list">
           <thead>
             <tr>
               <th scope="col">Line</th>

@@ -150,7 +150,7 @@ function answerParagraph({ response, verification, states }: FigureAnswer): Para
     styles.push(style);
     runs.push({ text, style: styles.length - 1, isAttached });
   };
-  for (const { claim, pieces } of answerSegments(response.length, verification, lackingIn(states))) {
+  for (const { claim, pieces } of answerSegments(response, verification, lackingIn(states))) {
     let isShown = false;
     for (const { start, end, kind, flag } of pieces) {
       const isHidden = verification.answer !== null && (kind === 'markup' || kind === 'outside');

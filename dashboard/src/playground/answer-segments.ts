@@ -36,18 +36,18 @@ const FLAGS: ReadonlySet<FindingReason> = new Set([
 
 type Edge = { readonly at: number; readonly opens: boolean; readonly layer: Layer };
 type Layer =
-  | { readonly kind: 'answer' | 'statement' | 'difference' }
+  | { readonly kind: 'answer' | 'statement' | 'difference' | 'tag' }
   | { readonly kind: 'element' | 'claim'; readonly claim: number }
   | { readonly kind: 'flag'; readonly reason: Flag };
 
 /**
- * Splits a response of `length` characters. The pieces cover it without gaps; there are no empty pieces.
+ * Splits a response. The pieces cover it without gaps; there are no empty pieces.
  *
  * @param lacking words that the judge finds in no cited source.
  * @param differing what another answer lacks, without overlaps.
  */
 export function answerSegments(
-  length: number,
+  response: string,
   verification: Verification,
   lacking: readonly Span[],
   differing: readonly Span[] = [],
@@ -58,6 +58,7 @@ export function answerSegments(
     if (end > start) edges.push({ at: start, opens: true, layer }, { at: end, opens: false, layer });
   };
   if (answer !== null) add(answer, { kind: 'answer' });
+  if (answer !== null) for (const tag of answerTags(response, answer)) add(tag, { kind: 'tag' });
   for (const { pieces } of statements) for (const piece of pieces) add(piece, { kind: 'statement' });
   for (const claim of claims) {
     add(claim.element, { kind: 'element', claim: claim.index });
@@ -67,7 +68,20 @@ export function answerSegments(
   for (const span of differing) add(span, { kind: 'difference' });
   for (const finding of findings) if (isFlag(finding)) add(finding.span, { kind: 'flag', reason: finding.reason });
   edges.sort((a, b) => a.at - b.at);
-  return sweep(length, edges);
+  return sweep(response.length, edges);
+}
+
+const [OPENS, CLOSES] = ['<answer>', '</answer>'];
+
+/** The tags around an answer: a grammar without them reads them as its text. */
+function answerTags(response: string, { start, end }: Span): Span[] {
+  const text = response.slice(start, end);
+  const from = start + text.length - text.trimStart().length;
+  const to = start + text.trimEnd().length;
+  return [
+    ...(response.startsWith(OPENS, from) ? [{ start: from, end: from + OPENS.length }] : []),
+    ...(response.endsWith(CLOSES, to) ? [{ start: to - CLOSES.length, end: to }] : []),
+  ];
 }
 
 export function isFlag({ in: where, reason }: Finding): boolean {
@@ -83,12 +97,13 @@ function sweep(length: number, edges: readonly Edge[]): Segment[] {
   let answers = 0;
   let statements = 0;
   let differences = 0;
+  let tags = 0;
   let at = 0;
 
   const emit = (end: number): void => {
     if (end <= at) return;
     const claim = elements.at(-1) ?? null;
-    const kind = kindOf({ claim, inClaim: claim !== null && claims.has(claim), answers, statements });
+    const kind = kindOf({ claim, inClaim: claim !== null && claims.has(claim), answers, statements, tags });
     const piece: Piece = { start: at, end, kind, flag: flags.at(-1) ?? null, isDifferent: differences > 0 };
     const last = segments.at(-1);
     if (last !== undefined && last.claim === claim) last.pieces.push(piece);
@@ -106,6 +121,9 @@ function sweep(length: number, edges: readonly Edge[]): Segment[] {
         break;
       case 'difference':
         differences += opens ? 1 : -1;
+        break;
+      case 'tag':
+        tags += opens ? 1 : -1;
         break;
       case 'element':
         if (opens) elements.push(layer.claim);
@@ -130,9 +148,11 @@ type Place = {
   readonly inClaim: boolean;
   readonly answers: number;
   readonly statements: number;
+  readonly tags: number;
 };
 
-function kindOf({ claim, inClaim, answers, statements }: Place): Piece['kind'] {
+function kindOf({ claim, inClaim, answers, statements, tags }: Place): Piece['kind'] {
+  if (tags > 0) return 'markup';
   if (claim !== null) return inClaim ? 'claim' : 'markup';
   if (answers === 0) return 'outside';
   return statements > 0 ? 'statement' : 'text';

@@ -20,7 +20,7 @@ type AnswerViewProps = {
 };
 
 export function AnswerView({ response, verification, states, active, withMarkup, onLook, onFollow }: AnswerViewProps) {
-  const segments = answerSegments(response.length, verification, lackingIn(states));
+  const segments = answerSegments(response, verification, lackingIn(states));
   return (
     <div class={`reading${withMarkup ? ' with-markup' : ''}`}>
       {segments.map((segment) => {
@@ -66,7 +66,7 @@ type MarkedAnswerProps = Pick<AnswerViewProps, 'response' | 'verification' | 'st
 
 /** The answer with its claims marked, to read in a list: nothing in it can be followed. */
 export function MarkedAnswer({ response, verification, states, differing }: MarkedAnswerProps) {
-  return answerSegments(response.length, verification, lackingIn(states), differing).map(({ claim, pieces }) => {
+  return answerSegments(response, verification, lackingIn(states), differing).map(({ claim, pieces }) => {
     const state = claim === null ? undefined : states[claim];
     const key = pieces[0]?.start;
     if (state === undefined) return <Pieces key={key} response={response} pieces={pieces} />;

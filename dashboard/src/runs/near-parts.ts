@@ -1,5 +1,5 @@
 /** Draws the parts of a long list that are near the view; the others are empty space of their height. */
-import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 
 /** A part of a list that is drawn as a whole. */
 export type ListPart = {
@@ -68,13 +68,13 @@ export function useNearParts(
     );
   };
   useLayoutEffect(() => {
+    if (start !== -1) setRange({ from: Math.max(0, start - PARTS_AROUND_START), to: start + PARTS_AROUND_START });
+  }, [parts, start]);
+  // After each drawing, too: what is drawn may be of another height than the page was scrolled by.
+  useLayoutEffect(() => {
     if (start === -1) follow();
-    else setRange({ from: Math.max(0, start - PARTS_AROUND_START), to: start + PARTS_AROUND_START });
-  }, [parts, layout, start]);
-  useEffect(() => {
-    const options = { passive: true };
-    addEventListener('scroll', follow, options);
-    addEventListener('resize', follow, options);
+    addEventListener('scroll', follow, LISTENING);
+    addEventListener('resize', follow, LISTENING);
     return () => {
       removeEventListener('scroll', follow);
       removeEventListener('resize', follow);
@@ -86,4 +86,5 @@ export function useNearParts(
   return { from, to, before_px: sum(parts.slice(0, from)), after_px: sum(parts.slice(to)) };
 }
 
+const LISTENING = { passive: true };
 const PARTS_AROUND_START = 20;

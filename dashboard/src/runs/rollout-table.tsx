@@ -108,7 +108,7 @@ function Space({ px }: { px: number }) {
 
 /** The columns of every row, since each part of the table is laid out by itself. @param numbers columns of numbers. */
 function columnsText(hasGroup: boolean, numbers: number): string {
-  return `minmax(${hasGroup ? 14 : 6}em, 1.5fr) repeat(${numbers}, minmax(5.5em, 1fr)) minmax(160px, 2fr)`;
+  return `minmax(${hasGroup ? 14 : 6}em, 1.5fr) repeat(${numbers}, minmax(6.5em, 1fr)) minmax(var(--findings), 2fr)`;
 }
 
 /** Rows that are drawn together. */

@@ -32,9 +32,22 @@ test('words that the judge finds in no cited source are marked, inside their cla
   expect(states[0]?.text).toContain('not in the source: “painted green”');
 
   const flagged = (lacking: Parameters<typeof answerSegments>[2]) =>
-    answerSegments(response.length, verification, lacking).flatMap(({ claim, pieces }) =>
+    answerSegments(response, verification, lacking).flatMap(({ claim, pieces }) =>
       pieces.flatMap(({ start: from, end, flag }) => (flag === null ? [] : [[claim, response.slice(from, end), flag]])),
     );
   expect(flagged([unsupported])).toEqual([[0, 'painted green', 'words_not_in_source']]);
   expect(flagged([])).toEqual([]);
+});
+
+test('the tags around an answer are markup, also where the grammar of its citations reads them as text', () => {
+  const response = '\n<answer>The bridge is long [1]. It is green.</answer>\n';
+  const sources = sourcesFromList([{ id: '1', text: 'The bridge is long.' }]);
+  const parsed = parseResponse(response, sources, { grammar: 'bracket' });
+  const verification = describeResponse(response, parsed, sources, { mode: 'full', evidence: 'none' });
+  const shown = answerSegments(response, verification, []).flatMap(({ pieces }) =>
+    pieces.filter(({ kind }) => kind !== 'markup' && kind !== 'outside'),
+  );
+  expect(shown.map(({ start, end }) => response.slice(start, end)).join('')).toBe(
+    '\nThe bridge is long. It is green.\n',
+  );
 });
