@@ -13,8 +13,10 @@ export type FlagDescription = {
   readonly name: string;
   /** `switch` takes no value; `text` takes one value, and repeating it is an error; `list` may be repeated. */
   readonly kind: 'switch' | 'text' | 'list';
-  /** Placeholder of the value in the help text. */
+  /** Placeholder of the value in the help text; `a|b` is a choice of these. */
   readonly value?: string;
+  /** Values that a shell completes, if the placeholder does not list them. */
+  readonly values?: readonly string[];
   readonly help: string;
 };
 

@@ -25,6 +25,7 @@ export const DIALECT_FLAG: FlagDescription = {
   name: 'dialect',
   kind: 'text',
   value: 'NAME',
+  values: CHAT_DIALECTS,
   help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
 };
 

@@ -3,6 +3,7 @@
 import { CITATION_POLICIES } from '../../src/citations/citation-policy.ts';
 import { GRAMMAR_NAMES } from '../../src/citations/grammars.ts';
 import { OFFSET_UNITS, type OffsetUnit } from '../../src/citations/offset-units.ts';
+import { RECIPE_NAMES } from '../../src/families/composers.ts';
 import { isJsonObject } from '../../src/json.ts';
 import type { MemberOfPanel } from '../../src/judgments/panel.ts';
 import { UsageError } from './exit.ts';
@@ -21,18 +22,26 @@ export const OFFSETS_FLAG: FlagDescription = {
 };
 
 export const SCORING_FLAGS: readonly FlagDescription[] = [
-  { name: 'recipe', kind: 'text', value: 'NAME|JSON|@FILE', help: `The recipe (default ${DEFAULT_RECIPE}).` },
+  {
+    name: 'recipe',
+    kind: 'text',
+    value: 'NAME|JSON|@FILE',
+    values: RECIPE_NAMES,
+    help: `The recipe (default ${DEFAULT_RECIPE}).`,
+  },
   { name: 'set', kind: 'list', value: 'FIELD=VALUE', help: 'Change one field of the recipe; may be repeated.' },
   {
     name: 'grammar',
     kind: 'text',
     value: 'NAME',
+    values: GRAMMAR_NAMES,
     help: `The recipe's grammar: ${GRAMMAR_NAMES.join(', ')}. Like --set grammar=NAME.`,
   },
   {
     name: 'citations',
     kind: 'text',
     value: 'RULE',
+    values: CITATION_POLICIES,
     help: `${CITATION_POLICIES.join(', ')}: an answer that breaks the rule earns 0. Like --set citations=RULE.`,
   },
   { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge, by its name in the Worker.' },

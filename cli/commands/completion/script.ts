@@ -2,12 +2,18 @@
 import type { CommandEntry, CommandGroup } from '../../shared/command.ts';
 import { COMMON_FLAGS, type FlagDescription } from '../../shared/flags.ts';
 
+/** The values of a flag that are known beforehand. */
+function valuesOf({ value = '', values }: FlagDescription): readonly string[] {
+  if (values !== undefined) return values;
+  return /^[a-z0-9_]+(?:\|[a-z0-9_]+)+$/u.test(value) ? value.split('|') : [];
+}
+
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 type Word = { readonly name: string; readonly help: string };
 
 type Completed = Word & {
-  /** Its commands; empty if it is no group. */
+  /** What its first word may be: the commands of a group, the shells of `completion`, each command after `help`. */
   readonly actions: readonly Word[];
 };
 
@@ -22,15 +28,17 @@ export async function completionScript(
   commands: readonly (CommandEntry | CommandGroup)[],
 ): Promise<string> {
   const entries = commands.flatMap((command) => ('commands' in command ? command.commands : [command]));
+  const words = commands.map(({ name, summary }) => ({ name, help: summary }));
+  const actionsOf = (command: CommandEntry | CommandGroup): readonly Word[] => {
+    if (command.name === 'completion') return SHELLS.map((name) => ({ name, help: `The script for ${name}.` }));
+    if (!('commands' in command)) return [];
+    return command.commands.map(({ name, summary }) => ({ name: name.slice(command.name.length + 1), help: summary }));
+  };
   const table: Table = {
-    commands: commands.map((command) => ({
-      name: command.name,
-      help: command.summary,
-      actions:
-        'commands' in command
-          ? command.commands.map(({ name, summary }) => ({ name: name.slice(command.name.length + 1), help: summary }))
-          : [],
-    })),
+    commands: [
+      ...commands.map((command) => ({ name: command.name, help: command.summary, actions: actionsOf(command) })),
+      { name: 'help', help: 'Show the help of a command.', actions: words },
+    ],
     flags: await Promise.all(
       entries.map(async ({ name, load }) => ({ command: name, flags: [...(await load()).flags, ...COMMON_FLAGS] })),
     ),
@@ -52,11 +60,26 @@ const groupsOf = ({ commands }: Table): readonly Completed[] => commands.filter(
 /** A pattern of the first two words: a command without a group ends at its name. */
 const patternOf = (command: string): string => (command.includes(' ') ? quoted(command) : `${quoted(`${command} `)}*`);
 
+/** The cases of bash and zsh for the word behind a flag. @param set the statement that offers values. */
+const valueCases = ({ flags }: Table, set: (values: string) => string): string =>
+  flags
+    .flatMap(({ command, flags: own }) =>
+      own.flatMap((flag) => {
+        const values = valuesOf(flag).join(' ');
+        return values === '' ? [] : [`    ${patternOf(command)}' --${flag.name}') ${set(values)};;`];
+      }),
+    )
+    .join('\n');
+
 function bashScript(table: Table): string {
   const names = (words: readonly Word[]): string => words.map(({ name }) => name).join(' ');
   return `_citeward() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" words=''
-  if [ "$COMP_CWORD" -eq 1 ]; then words=${quoted(`${names(table.commands)} help`)}
+  case "\${COMP_WORDS[1]} \${COMP_WORDS[2]} \${COMP_WORDS[COMP_CWORD-1]}" in
+${valueCases(table, (values) => `words=${quoted(values)}`)}
+  esac
+  if [ -n "$words" ]; then :
+  elif [ "$COMP_CWORD" -eq 1 ]; then words=${quoted(names(table.commands))}
   elif [[ "$cur" == -* ]]; then case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in
 ${table.flags
   .map(
@@ -83,7 +106,11 @@ function zshScript(table: Table): string {
   return `#compdef citeward
 _citeward() {
   local -a found
-  if (( CURRENT == 2 )); then
+  case "$words[2] $words[3] $words[CURRENT-1]" in
+${valueCases(table, (values) => `found=(${values})`)}
+  esac
+  if (( \${#found} )); then :
+  elif (( CURRENT == 2 )); then
     found=(${described(table.commands)})
   elif [[ "$PREFIX" == -* ]]; then case "$words[2] $words[3]" in
 ${table.flags
@@ -124,8 +151,10 @@ function fishScript(table: Table): string {
     ...table.flags.flatMap(({ command, flags }) => {
       const words = command.split(' ').map(seen);
       const condition = (words.length === 1 ? [...words, noGroup] : words).join('; and ');
-      return flags.map(({ name, kind, help }) => {
-        const value = kind === 'switch' ? '' : ' -r';
+      return flags.map((flag) => {
+        const { name, kind, help } = flag;
+        const values = valuesOf(flag).join(' ');
+        const value = kind === 'switch' ? '' : values === '' ? ' -r' : ` -x -a ${fishQuoted(values)}`;
         return `complete -c citeward -n ${fishQuoted(condition)} -l ${name}${value} -d ${fishQuoted(help)}`;
       });
     }),

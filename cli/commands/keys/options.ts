@@ -37,7 +37,7 @@ export const addSyntax: CommandSyntax = {
     { name: 'replace', kind: 'switch', help: 'Replace the key of that name; the old key stops working.' },
     PROJECT_FLAG,
     { name: 'expires', kind: 'text', value: '90d', help: 'Lifetime: a number and h, d, w or y; with --url only.' },
-    { name: 'tier', kind: 'text', value: 'TIER', help: 'The rate limit, standard or high; with --url only.' },
+    { name: 'tier', kind: 'text', value: 'standard|high', help: 'The rate limit; with --url only.' },
     ...WORKER_FLAGS.map((flag) =>
       flag.name === 'url' ? { ...flag, help: 'Make the key in this Worker. --key needs the scope admin.' } : flag,
     ),

@@ -1,5 +1,6 @@
 /** The flags of `citeward replay`, read as the request of `POST /v1/runs/{id}/replay`. */
 
+import { RECIPE_NAMES } from '../../../src/families/composers.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_REPLICATE, MAX_RUN_STEP, MAX_SAMPLE_SEED } from '../../../src/limits.ts';
 import { EVOLUTION_PRESET_NAMES } from '../../../src/rubrics/evolution-rules.ts';
@@ -17,7 +18,10 @@ import { WAIT_FLAG } from '../../shared/worker.ts';
 import { flagProblem } from '../../shared/worker-failures.ts';
 
 const REPLAY_FLAGS: readonly FlagDescription[] = [
-  { name: 'recipe', kind: 'text', value: 'NAME|JSON|@FILE', help: 'The new recipe (default: the recorded one).' },
+  {
+    ...{ name: 'recipe', kind: 'text', value: 'NAME|JSON|@FILE', values: RECIPE_NAMES },
+    help: 'The new recipe (default: the recorded one).',
+  },
   { name: 'set', kind: 'list', value: 'FIELD=VALUE', help: 'Change one field of the recipe; may be repeated.' },
   {
     name: 'sweep',
@@ -45,6 +49,7 @@ const REPLAY_FLAGS: readonly FlagDescription[] = [
     name: 'advantages',
     kind: 'text',
     value: 'PRESET',
+    values: [...ADVANTAGE_PRESET_NAMES, ...GDPO_PRESET_NAMES],
     help: `How rewards become advantages: ${ADVANTAGE_PRESET_NAMES.join(', ')}, trl-gdpo, nemo-gdpo (default mean).`,
   },
   { name: 'steps', kind: 'text', value: 'FROM:TO', help: 'Only these steps, both included; either may be omitted.' },

@@ -19,7 +19,10 @@ const syntax: CommandSyntax = {
     'rubrics convert DATASET.jsonl --to dr-tulu       (rows of the trainer)',
   ],
   flags: [
-    { name: 'to', kind: 'text', value: 'TRAINER', help: `Whose rows are printed: ${TARGETS.join(', ')}.` },
+    {
+      ...{ name: 'to', kind: 'text', value: 'TRAINER', values: TARGETS },
+      help: `Whose rows are printed: ${TARGETS.join(', ')}.`,
+    },
     { name: 'dry-run', kind: 'switch', help: 'Check the rows and print none.' },
     MAP_FLAG,
   ],

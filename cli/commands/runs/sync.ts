@@ -30,7 +30,7 @@ const TRACKERS = ['wandb', 'mlflow', 'trackio', 'tensorboard'] as const;
 const syntax: CommandSyntax = {
   usage: ['runs sync RUN --to TRACKER --url URL [flags]'],
   flags: [
-    { name: 'to', kind: 'text', value: 'TRACKER', help: `${TRACKERS.join(', ')}.` },
+    { name: 'to', kind: 'text', value: 'TRACKER', values: TRACKERS, help: `${TRACKERS.join(', ')}.` },
     {
       name: 'project',
       kind: 'text',

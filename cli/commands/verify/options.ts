@@ -24,7 +24,10 @@ export const verifySyntax: CommandSyntax = {
       value: 'lexical|none',
       help: 'lexical (default): compare words, numbers and names with the sources.',
     },
-    { name: 'grammar', kind: 'text', value: 'NAME', help: `Citation syntax: ${GRAMMAR_NAMES.join(', ')}.` },
+    {
+      ...{ name: 'grammar', kind: 'text', value: 'NAME', values: GRAMMAR_NAMES },
+      help: `Citation syntax: ${GRAMMAR_NAMES.join(', ')}.`,
+    },
     {
       name: 'answer-format',
       kind: 'text',
