@@ -24,13 +24,18 @@ afterAll(() => {
 
 type View = {
   readonly address: URL;
+  /** Kills it, so that it cannot remove its data. */
+  readonly kill: () => Promise<void>;
   /** Ends it as Ctrl-C does, and checks that it leaves no data. */
   readonly end: () => Promise<void>;
 };
 
 /** Shows a file. @returns the address that it prints, once there is something to see. */
 async function view(...args: readonly string[]): Promise<View> {
-  const temporary = mkdtempSync(join(folder, 'tmp-'));
+  return viewIn(mkdtempSync(join(folder, 'tmp-')), ...args);
+}
+
+async function viewIn(temporary: string, ...args: readonly string[]): Promise<View> {
   const child = spawn(process.execPath, [resolve(root, BUNDLED_CLI), 'view', ...args], {
     cwd: root,
     env: { ...process.env, TMPDIR: temporary },
@@ -49,6 +54,10 @@ async function view(...args: readonly string[]): Promise<View> {
   if (!URL.canParse(address)) throw new Error(`citeward view showed nothing: ${address}\n${log}`);
   return {
     address: new URL(address),
+    async kill() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
     async end() {
       child.kill('SIGINT');
       const [code] = await once(child, 'exit');
@@ -108,6 +117,22 @@ test('shows the scored rows of a file, then its export, and leaves nothing behin
   const imported = await rollouts(again.address, 'my-results', 0);
   expect(imported.map(({ reward }) => reward)).toEqual(shown.map(({ reward }) => reward));
   await again.end();
+});
+
+test('what a killed command has left is removed by the next one', async () => {
+  const temporary = mkdtempSync(join(folder, 'tmp-'));
+  const left = (): string[] => readdirSync(temporary).filter((name) => name.startsWith('citeward-'));
+  const [killed, running] = [
+    await viewIn(temporary, 'examples/baikal.jsonl'),
+    await viewIn(temporary, 'examples/baikal.jsonl'),
+  ];
+  expect(left()).toHaveLength(2);
+  await killed.kill();
+  const next = await viewIn(temporary, 'examples/baikal.jsonl');
+  expect(left()).toHaveLength(2);
+  expect((await fetch(running.address)).status).toBe(200);
+  await running.kill();
+  await next.kill();
 });
 
 test('a row with a step is shown in its step, and the address is that of the run', async () => {

@@ -1,5 +1,5 @@
 /** A Worker on this machine that one command starts for itself: it listens on the loopback address and ends with it. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ServeError } from '../../../serve/serve-error.ts';
@@ -32,7 +32,7 @@ export async function withOwnWorker<T>(
   { state: kept, port, settings, screen }: OwnWorker,
   use: (server: Server) => Promise<T>,
 ): Promise<T> {
-  const state = kept === null ? await mkdtemp(join(tmpdir(), 'citeward-view-')) : resolve(kept);
+  const state = kept === null ? await temporaryFolder() : resolve(kept);
   let server: Server | null = null;
   const end = async (): Promise<void> => {
     await server?.kill();
@@ -63,5 +63,28 @@ export async function withOwnWorker<T>(
   } finally {
     removeHandler();
     await end();
+  }
+}
+
+const FOLDER_PREFIX = 'citeward-view-';
+/** The process that made a folder. */
+const FOLDER_PROCESS = /^citeward-view-(\d+)-/u;
+
+/** Makes a folder that names this process, and removes those of processes that were killed. */
+async function temporaryFolder(): Promise<string> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = Number(FOLDER_PROCESS.exec(name)?.[1]);
+    // A folder that another user left stays.
+    if (pid > 0 && !isRunning(pid)) await rm(join(tmpdir(), name), { recursive: true }).catch(() => undefined);
+  }
+  return mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // A process of another user runs, but takes no signal.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
