@@ -8,19 +8,18 @@ import * as z from 'zod';
 import { root } from '../e2e/processes.ts';
 
 const rowsSchema = z.array(z.object({ name: z.string(), ratio: z.number(), bound: z.number() }));
-/** A processor that other programs share may slow one of the two works alone: each row needs one good process. */
-const PROCESSES = 6;
+/** V8 compiles one work better than the other in some processes, and other programs slow one alone: most decide. */
+const PROCESSES = 7;
+const MOST = 4;
 
 test('a row costs at most its bound, in countings of the words of its text', () => {
+  const within = new Map<string, number>();
   let over: readonly z.infer<typeof rowsSchema>[number][] = [];
-  const best = new Map<string, number>();
-  for (let attempt = 0; attempt < PROCESSES; attempt++) {
+  for (let done = 0; done < PROCESSES; done++) {
     const output = execFileSync(process.execPath, ['bench/work-per-row.ts', '--json'], { cwd: root, encoding: 'utf8' });
     const rows = rowsSchema.parse(JSON.parse(output));
-    for (const { name, ratio } of rows) best.set(name, Math.min(ratio, best.get(name) ?? Number.POSITIVE_INFINITY));
-    over = rows
-      .map((row) => ({ ...row, ratio: best.get(row.name) ?? Number.NaN }))
-      .filter(({ ratio, bound }) => !(ratio <= bound));
+    for (const { name, ratio, bound } of rows) if (ratio <= bound) within.set(name, (within.get(name) ?? 0) + 1);
+    over = rows.filter(({ name }) => (within.get(name) ?? 0) < MOST);
     if (over.length === 0) return;
   }
   expect(over, 'what grew is shown by: node bench/score.ts --profile').toEqual([]);
