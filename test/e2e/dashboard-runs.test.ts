@@ -96,6 +96,9 @@ describe('a rollout', () => {
       expect(await page.getByRole('banner').isVisible()).toBe(false);
       const buttons = page.getByRole('main').getByRole('button');
       expect(await Promise.all((await buttons.all()).map((button) => button.isVisible()))).not.toContain(true);
+      expect(await page.getByLabel('Markup').isVisible()).toBe(false);
+      expect(await page.getByText('with sample').isVisible()).toBe(false);
+      expect(await page.getByText('Advantages of').isVisible()).toBe(true);
       expect(await page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('light');
       await shoot(page, 'rollout-print');
     });
