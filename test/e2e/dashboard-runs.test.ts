@@ -429,6 +429,23 @@ describe('the list of runs', () => {
     });
   });
 
+  it('has no empty cell while the figures of a run are loaded', async () => {
+    await deployment.onPage('#/batches', DESK, async ({ page }) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      await page.route(`**/v1/runs/${RUN}*`, async (route) => {
+        await promise;
+        await route.continue();
+      });
+      await page.goto('/#/runs');
+      const row = page.getByRole('row').filter({ hasText: RUN });
+      await row.getByText('loading…').first().waitFor();
+      expect(await row.getByRole('cell').allTextContents()).not.toContain('');
+      resolve();
+      await row.getByText('lexical, not a model').waitFor();
+      expect(await row.getByText('loading…').count()).toBe(0);
+    });
+  });
+
   it('says which runs have alerts that failed to load, not that they have none', async () => {
     await recordWithoutSignal('alerts-lost', 0);
     await deployment.onPage('#/batches', DESK, async ({ page, complaints }) => {

@@ -28,13 +28,20 @@ export function RunCells({ steps, figures, onSeen }: RunCellsProps) {
   }, []);
   const known = figures === 'failed' ? null : figures;
   const rules = activeRules(known);
+  const pending = figures === null && <span class="muted">loading…</span>;
   return (
     <>
-      <td ref={cell}>{known?.recipe}</td>
-      <td>{known?.judge === '' ? <span class="muted">none named</span> : known?.judge}</td>
+      <td ref={cell}>
+        {pending}
+        {known?.recipe}
+      </td>
+      <td>
+        {pending}
+        {known?.judge === '' ? <span class="muted">none named</span> : known?.judge}
+      </td>
       <td class="number">{steps}</td>
       <td class="spark-cell">
-        {figures === null && <span class="muted">loading…</span>}
+        {pending}
         {known !== null && known.mean !== null && (
           <>
             <Sparkline values={known.means} /> <b>{columnText(known.mean)}</b>
@@ -43,8 +50,12 @@ export function RunCells({ steps, figures, onSeen }: RunCellsProps) {
         {known !== null && known.mean === null && <span class="muted">none scored</span>}
         {figures === 'failed' && <span class="muted">failed to load</span>}
       </td>
-      <td class="number">{known === null ? '' : countText(known.rollouts)}</td>
+      <td class="number">
+        {pending}
+        {known !== null && countText(known.rollouts)}
+      </td>
       <td>
+        {pending}
         {known?.alerts === 'too_large' && <span class="muted">not watched: a group is too large</span>}
         {known?.alerts === 'failed' && <span class="muted">failed to load</span>}
         {rules?.length === 0 && <span class="muted">none</span>}
