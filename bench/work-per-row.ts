@@ -30,7 +30,7 @@ type Row = {
   readonly name: string;
   readonly run: () => unknown;
   readonly rollouts?: number;
-  /** Most that it may cost in most processes, in countings of words. */
+  /** Most that it may cost in three of seven processes, in countings of words. */
   readonly bound: number;
 };
 
