@@ -7,7 +7,7 @@ import type { Filter, Sort } from './step-rollouts.ts';
 type LeftLink = { readonly key: string; readonly top: number };
 
 export type LinkPlace = {
-  /** The link to return to; `null` = none, or the list has returned to it. */
+  /** The link to return to; `null` = none. */
   readonly left: LeftLink | null;
   /** A link is followed: its list returns to it when it is shown again. */
   readonly leave: (link: LeftLink) => void;

@@ -143,17 +143,24 @@ function linkKey({ rollout: { group, sample } }: Pick<ShownRollout, 'rollout'>):
 const BEGINS_TO_READ = ['wheel', 'pointerdown', 'keydown'] as const;
 
 /**
- * Begins where a person left the list to read a rollout: with that link where it was on the screen, and focused.
- * @returns the index of the part that has it; -1 = the list begins at its top.
+ * Begins where a person left the list to read a rollout: with that link where it was on the screen, and focused. Returns
+ * there each time rollouts are added, until the person reads on.
+ *
+ * @returns the index of the part that has it; -1 = the list stays where it is.
  */
 function usePlace(
   table: { readonly current: HTMLTableElement | null },
   parts: readonly Part[],
   { left, forget }: LinkPlace,
 ): number {
+  /** The parts in which the list has returned. */
+  const [returned, setReturned] = useState<readonly Part[] | null>(null);
   const start = useMemo(
-    () => (left === null ? -1 : parts.findIndex(({ rows }) => rows.some((one) => linkKey(one) === left.key))),
-    [parts, left],
+    () =>
+      left === null || returned === parts
+        ? -1
+        : parts.findIndex(({ rows }) => rows.some((one) => linkKey(one) === left.key)),
+    [parts, left, returned],
   );
   useEffect(() => {
     if (left === null || start === -1) return;
@@ -164,10 +171,9 @@ function usePlace(
     if (link === undefined) return;
     scrollBy(0, link.getBoundingClientRect().top - left.top);
     link.focus({ preventScroll: true });
-    forget();
+    setReturned(parts);
   });
   const isReturning = left !== null;
-  // Who has begun to read elsewhere stays there, also if the rollout is loaded afterwards.
   useEffect(() => {
     if (!isReturning) return;
     for (const kind of BEGINS_TO_READ) addEventListener(kind, forget);
