@@ -1,8 +1,8 @@
 /** A step of many rollouts in Chromium: what the page holds of it, and the way back to a place in it. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { audit, DESK, PHONE } from './dashboard-browser.ts';
-import { DashboardDeployment, RECIPE, shoot } from './dashboard-deployment.ts';
+import { audit, DESK, PHONE } from '../e2e/dashboard-browser.ts';
+import { DashboardDeployment, RECIPE, shoot } from '../e2e/dashboard-deployment.ts';
 
 const [RUN, GROUPS, SAMPLES] = ['long', 25, 24];
 /** Rows of the table in the page; the whole list has 1,225. */
