@@ -28,7 +28,7 @@ export async function fileHolder(path: string): Promise<string | null> {
 
 type IsInTheWay = (listening: string) => boolean;
 
-/** Addresses that stand for all of a machine; `*` is that of lsof. */
+/** The ways to write "every address of this machine"; lsof writes `*`. */
 const EVERY = ['*', '0.0.0.0', '::', '0000:0000:0000:0000:0000:0000:0000:0000'];
 
 /** Whether two IP addresses cannot be listened on at once, on the same port. An IPv6 address may contain an IPv4 one. */

@@ -84,7 +84,7 @@ export class ClaimTerms {
   /** The text of the claim, without marks that are no part of it. */
   text = '';
   readonly numbers = new ClaimNumbers(this.tokens);
-  /** Keys and values for `putLater`, in turn; of a longer claim more may follow. */
+  /** Keys and values for `putLater`, in turn. Behind the first `laterCount` are those of an earlier claim. */
   private readonly later: number[] = [];
   private laterCount = 0;
   // The hash table: `values` holds term + 1, -(term + 1) for an opposite, and 0 for a free slot.

@@ -11,7 +11,7 @@ import { STOP_WORDS } from './word-lists.ts';
 
 /** A word whose lower case needs no folding, as most. */
 const PLAIN_WORD = /^[A-Za-z]+$/;
-/** Whether a listed word of ASCII letters has such a length, first and last letter: most content words are none so. */
+/** Whether a listed word has this length, first and last letter. No listed word is like most content words. */
 const IS_LISTED_LIKE = new Uint8Array(1 << 14);
 
 function likeness(text: string, start: number, end: number): number {

@@ -92,8 +92,8 @@ function sampleOf(text: string): number {
 }
 
 /**
- * A copy of a text, which is often a slice of a request: a kept slice would keep the whole request in memory. To cut a
- * joined text, V8 writes it anew, in a tenth of the time of a round trip through JSON.
+ * Copies a text. A text is often a slice of a request, and a slice keeps the whole request in memory. V8 copies a joined
+ * text before it cuts it, ten times as fast as a round trip through JSON.
  */
 function copyOf(text: string): string {
   return ` ${text}`.slice(1);

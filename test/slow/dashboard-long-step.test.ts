@@ -72,7 +72,7 @@ test('is left for a rollout and shown again at the same place, as it was sorted'
     await link.click();
     await page.getByRole('heading', { name: 'How the reward came about' }).waitFor();
     await page.goBack();
-    // The list is sorted anew when the last of its rollouts are loaded.
+    // The page sorts the list again after it has loaded the last rollouts.
     await page.getByText('600 rollouts in 25 groups').waitFor();
     const again = page.getByLabel(name, { exact: true });
     await expect.poll(async () => (await again.boundingBox())?.y).toBeCloseTo(place?.y ?? Number.NaN, -1);

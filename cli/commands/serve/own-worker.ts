@@ -66,18 +66,17 @@ export async function withOwnWorker<T>(
   }
 }
 
-const FOLDER_PREFIX = 'citeward-view-';
-/** The process that made a folder. */
-const FOLDER_PROCESS = /^citeward-view-(\d+)-/u;
+/** The name of a folder, with the process that made it. */
+const FOLDER = /^citeward-view-(\d+)-/u;
 
 /** Makes a folder that names this process, and removes those of processes that were killed. */
 async function temporaryFolder(): Promise<string> {
   for (const name of await readdir(tmpdir())) {
-    const pid = Number(FOLDER_PROCESS.exec(name)?.[1]);
+    const pid = Number(FOLDER.exec(name)?.[1]);
     // A folder that another user left stays.
     if (pid > 0 && !isRunning(pid)) await rm(join(tmpdir(), name), { recursive: true }).catch(() => undefined);
   }
-  return mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
+  return mkdtemp(join(tmpdir(), `citeward-view-${process.pid}-`));
 }
 
 function isRunning(pid: number): boolean {

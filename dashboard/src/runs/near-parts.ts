@@ -23,6 +23,10 @@ const WHOLE_PX = 40_000;
 /** What is drawn above and below the view, and how much of it may be missing before more is drawn. */
 const DRAWN_PX = 2_000;
 const NEEDED_PX = 1_000;
+/** Parts that are drawn before and after the one that the list begins with. */
+const PARTS_AROUND_START = 20;
+
+const LISTENING = { passive: true };
 
 /**
  * Follows the scrolling of the page.
@@ -85,6 +89,3 @@ export function useNearParts(
   const sum = (some: readonly ListPart[]): number => some.reduce((px, part) => px + heightOf(part), 0);
   return { from, to, before_px: sum(parts.slice(0, from)), after_px: sum(parts.slice(to)) };
 }
-
-const LISTENING = { passive: true };
-const PARTS_AROUND_START = 20;

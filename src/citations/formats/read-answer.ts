@@ -111,7 +111,7 @@ function jsonTextOf(text: string): string | null {
 
 const FENCE_UNITS = 3;
 
-/** A text that begins as the answer of a vendor, as JSON: when it is none, its end is missing. */
+/** The beginning of a vendor's answer as JSON. If the text is no JSON, its end is missing. */
 const CUT_OFF =
   /^\s{0,8}\{\s{0,8}"(?:id|type|role|object|model|content|candidates|choices|message|output|response)"\s{0,8}:/;
 

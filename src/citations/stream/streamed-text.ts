@@ -32,7 +32,7 @@ export class StreamedText {
     this.#last = chunk;
     this.#tail += chunk;
     if (this.#tail.length < BLOCK_CHARS) return;
-    // To read a unit V8 joins the pieces, which take twenty times as much memory apart.
+    // V8 joins the pieces when a unit is read. Before that they take twenty times as much memory.
     this.#tail.charCodeAt(0);
     this.#blocks.push(this.#tail);
     this.#starts.push(this.#tailStart);
